@@ -1,0 +1,31 @@
+"""The hit: a chunk that came back for a query, whatever framework returned it."""
+
+from typing import Any
+
+import msgspec
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """Hold one retrieved chunk.
+
+    `rank` counts from 1. `start` and `end` are code points of the document, `None` where unknown.
+    `text` is the exact slice, decoration already stripped.
+    """
+
+    chunk_id: str
+    doc_id: str | None = None
+    text: str = ""
+    score: float | None = None
+    rank: int = 0
+    chunk_index: int | None = None
+    start: int | None = None
+    end: int | None = None
+    heading_path: tuple[str, ...] = ()
+    metadata: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class MergedHit(Hit, frozen=True, kw_only=True):
+    """Hold neighbours that came back as one passage; `merged_ids` are in document order."""
+
+    merged_ids: tuple[str, ...] = ()
+    merged_scores: tuple[float | None, ...] = ()
