@@ -61,9 +61,9 @@ def parse_chunk_id(chunk_id: str) -> tuple[str, int]:
 
 
 def strip_decoration(content: str, prefix_length: int, suffix_length: int) -> str:
-    """Return the exact slice inside a decorated text; lengths are in code points.
+    r"""Return the exact slice inside a decorated text; lengths are in code points.
 
-    >>> strip_decoration("Guide > Intro\\n\\nHello", 15, 0)
+    >>> strip_decoration("Guide > Intro\n\nHello", 15, 0)
     'Hello'
     """
     return content[prefix_length : len(content) - suffix_length]

@@ -49,7 +49,6 @@ class Trace(
 
     `id` is 32 hex digits. `ts` is the start of the call in Unix seconds, `latency_ms` the duration
     of the retriever alone in milliseconds. Optional fields are left out of the line when unknown.
-    `extra` holds keys that a newer writer added; they are not part of the schema.
     """
 
     id: str

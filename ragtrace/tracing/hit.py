@@ -9,7 +9,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """Hold one retrieved chunk.
 
     `rank` counts from 1. `start` and `end` are code points of the document, `None` where unknown.
-    `text` is the exact slice, decoration already stripped.
+    `text` is the exact slice, decoration already stripped. `merged_ids` names the chunks, in
+    document order, that a merged hit is made of. `metadata` is whatever the store kept beside it.
     """
 
     chunk_id: str
@@ -21,11 +22,6 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     start: int | None = None
     end: int | None = None
     heading_path: tuple[str, ...] = ()
-    metadata: dict[str, Any] = msgspec.field(default_factory=dict)
-
-
-class MergedHit(Hit, frozen=True, kw_only=True):
-    """Hold neighbours that came back as one passage; `merged_ids` are in document order."""
-
+    doc_version: str | None = None
     merged_ids: tuple[str, ...] = ()
-    merged_scores: tuple[float | None, ...] = ()
+    metadata: dict[str, Any] = msgspec.field(default_factory=dict)
