@@ -1,0 +1,102 @@
+"""Read a hit from what a store kept of a chunk: its text and its metadata.
+
+Both frameworks hand back a text, a metadata mapping and an id; what they mean is decided here, once.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ragtrace.chunking.chunk import strip_decoration
+from ragtrace.chunking.metadata import content_hash, document_id, split_heading_path
+from ragtrace.tracing.hit import Hit
+
+Span = tuple[int | None, int | None]
+
+MERGED_KEYS = ("merged_ids",)
+"""Metadata that only chunks made after retrieval carry."""
+
+
+def read_stored(
+    content: str,
+    metadata: Mapping[str, Any],
+    *,
+    rank: int,
+    score: float | None = None,
+    own_id: str | None = None,
+    doc_id: str | None = None,
+    span: Span = (None, None),
+) -> Hit:
+    """Make a hit of a stored text; `own_id`, `doc_id` and `span` are what the framework knows.
+
+    The chunk's metadata counts only while it is about this very text: a later splitter or
+    postprocessor copies metadata to other texts, and a wrong offset is worse than none.
+
+    >>> read_stored("Hello", {"doc_id": "guide", "start_index": 7}, rank=1, own_id="a1").end
+    12
+    """
+    known = metadata if _describes(metadata, content) else {}
+    text = strip_decoration(
+        content,
+        _integer(known.get("prefix_length")) or 0,
+        _integer(known.get("suffix_length")) or 0,
+    )
+    start, end = _span(text, (_integer(known.get("start_index")), _integer(known.get("end_index"))))
+    if start is None:
+        start, end = _span(text, span)
+    own_document = doc_id or document_id(metadata)
+    return Hit(
+        chunk_id=str(known.get("chunk_id") or own_id or f"{own_document or 'document'}@{rank}"),
+        doc_id=str(metadata["doc_id"]) if metadata.get("doc_id") else own_document,
+        text=text,
+        score=score,
+        rank=rank,
+        chunk_index=_integer(known.get("chunk_index")),
+        start=start,
+        end=end,
+        heading_path=_path(metadata.get("heading_path")),
+        doc_version=None if metadata.get("doc_version") is None else str(metadata["doc_version"]),
+        merged_ids=_names(known.get("merged_ids")),
+        metadata=dict(metadata),
+    )
+
+
+def _describes(metadata: Mapping[str, Any], content: str) -> bool:
+    recorded = metadata.get("content_hash")
+    return recorded is None or recorded == content_hash(content)
+
+
+def _span(text: str, span: Span) -> Span:
+    start, end = span
+    if start is None or start < 0:
+        return None, None
+    if end is None:
+        return start, start + len(text)
+    return (start, end) if end - start == len(text) else (None, None)
+
+
+def _integer(value: Any) -> int | None:
+    # Some stores give integers back as floats (Pinecone) or strings.
+    if isinstance(value, bool) or value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return int(number) if number.is_integer() else None
+
+
+def _path(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return split_heading_path(value)
+    return tuple(str(heading) for heading in value) if isinstance(value, list | tuple) else ()
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    # Stores reject lists, so a merged chunk keeps the ids of its members as a JSON list.
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return ()
+    return tuple(str(name) for name in value) if isinstance(value, list | tuple) else ()
