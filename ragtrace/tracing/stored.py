@@ -1,6 +1,6 @@
 """Read a hit from what a store kept of a chunk: its text and its metadata.
 
-Both frameworks hand back a text, a metadata mapping and an id; what they mean is decided here, once.
+Both frameworks hand back a text, a metadata mapping and an id; what they mean is decided here.
 """
 
 import json
