@@ -1,0 +1,58 @@
+"""The `ragtrace` command line: commands, exit codes, and one line for every mistake."""
+
+import sys
+
+import typer
+
+from ragtrace import __version__
+from ragtrace.cli.split import split_command
+
+app = typer.Typer(
+    name="ragtrace",
+    help="See, name and repair what goes wrong between your documents and your retriever.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+app.command("split")(split_command)
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and stop."""
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(
+        False, "--version", callback=show_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """See, name and repair what goes wrong between your documents and your retriever."""
+
+
+def main() -> None:
+    """Run the command line; exit 0 fine, 1 a check failed, 2 wrong use or unreadable input."""
+    try:
+        code = app(standalone_mode=False)
+    except typer.Abort:
+        code = 130
+    except BrokenPipeError:
+        # The reader of our output (head, less) went away; that is its right.
+        sys.stderr.close()
+        code = 0
+    except typer.TyperException as error:
+        code = complain(error.format_message())
+    except (ValueError, OSError, ImportError) as error:
+        code = complain(str(error))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def complain(message: str) -> int:
+    """Write one line that says what is wrong; return the exit code of wrong use."""
+    typer.echo(f"ragtrace: {' '.join(message.split())}", err=True)
+    return 2
