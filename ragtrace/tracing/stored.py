@@ -26,8 +26,9 @@ def read_stored(
 ) -> Hit:
     """Make a hit of a stored text; `own_id`, `doc_id` and `span` are what the framework knows.
 
-    Without any id, the hash of the content is the id. The chunk's metadata counts only while it is about this very text: a later splitter or
-    postprocessor copies metadata to other texts, and a wrong offset is worse than none.
+    Without any id, the hash of the content is the id. The chunk's metadata counts only while it is
+    about this very text: a later splitter or postprocessor copies metadata to other texts, and a
+    wrong offset is worse than none.
 
     >>> read_stored("Hello", {"doc_id": "guide", "start_index": 7}, rank=1, own_id="a1").end
     12
