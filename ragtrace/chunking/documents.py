@@ -12,7 +12,7 @@ from uuid import NAMESPACE_DNS, uuid5
 import msgspec
 
 from ragtrace.chunking.chunk import Chunk, strip_decoration
-from ragtrace.chunking.metadata import DocumentIdKey, document_id, fingerprint
+from ragtrace.chunking.metadata import DocumentIdKey, document_id, fingerprint, split_heading_path
 from ragtrace.chunking.split import split
 
 _NAMESPACE = uuid5(NAMESPACE_DNS, "ragtrace")
@@ -62,6 +62,7 @@ class SourceDocument(msgspec.Struct, frozen=True):
     """Hold a text to split, its id if it has one, and where it starts if it is a piece.
 
     `start` is `None` for a whole document, else code points into the document named `doc_id`.
+    `heading_path` is where in its document a piece stands, `title` goes in front of each chunk, and
     `reserved` is how much of the budget, in its units, something else embedded with each chunk
     will take.
     """
@@ -69,6 +70,8 @@ class SourceDocument(msgspec.Struct, frozen=True):
     text: str
     doc_id: str | None = None
     start: int | None = None
+    heading_path: tuple[str, ...] = ()
+    title: str | None = None
     reserved: int = 0
 
 
@@ -80,17 +83,21 @@ def read_source(
     start: int | None = None,
     key: DocumentIdKey = None,
 ) -> SourceDocument:
-    """Read a document, or a chunk of one that is to be split further, without its decoration.
+    """Read a whole document, or with `start` a chunk of one, which loses its decoration.
 
-    >>> read_source("Guide: Hello", {"doc_id": "a", "prefix_length": 7}, start=40)
-    SourceDocument(text='Hello', doc_id='a', start=40)
+    A document's own id names it; a chunk's own id names the chunk, so it is not asked.
+
+    >>> source = read_source("Guide: Hello", {"doc_id": "a", "prefix_length": 7}, start=40)
+    >>> source.text, source.start
+    ('Hello', 40)
     """
-    text = content
-    if start is not None:
-        text = strip_decoration(
-            content, int(metadata.get("prefix_length", 0)), int(metadata.get("suffix_length", 0))
-        )
-    return SourceDocument(text, document_id(metadata, own_id, key), start)
+    if start is None:
+        return SourceDocument(content, document_id(metadata, own_id, key))
+    text = strip_decoration(
+        content, int(metadata.get("prefix_length", 0)), int(metadata.get("suffix_length", 0))
+    )
+    path = split_heading_path(str(metadata.get("heading_path", "")))
+    return SourceDocument(text, document_id(metadata, None, key), start, path)
 
 
 def split_sources(
@@ -115,9 +122,9 @@ def split_sources(
         if source.start is None:
             whole.add(doc_id)
         first = next_index.get(doc_id, 0)
-        chunks = _with_room(settings, source, doc_id).split(source.text, doc_id)
+        chunks = _settings_for(source, doc_id, settings).split(source.text, doc_id)
         next_index[doc_id] = first + len(chunks)
-        yield _moved(chunks, first, source.start or 0)
+        yield [_placed(chunk, first, source) for chunk in chunks]
 
 
 def stored_id(chunk_id: str) -> str:
@@ -129,15 +136,19 @@ def stored_id(chunk_id: str) -> str:
     return str(uuid5(_NAMESPACE, chunk_id))
 
 
-def _with_room(settings: SplitSettings, source: SourceDocument, doc_id: str) -> SplitSettings:
-    if not source.reserved:
-        return settings
+def _settings_for(source: SourceDocument, doc_id: str, settings: SplitSettings) -> SplitSettings:
     if source.reserved >= settings.chunk_size:
         raise ValueError(
             f"the metadata embedded with document {doc_id!r} takes {source.reserved} of "
             f"chunk_size {settings.chunk_size}: exclude some of it or raise chunk_size"
         )
-    return msgspec.structs.replace(settings, chunk_size=settings.chunk_size - source.reserved)
+    if not source.reserved and source.title is None:
+        return settings
+    return msgspec.structs.replace(
+        settings,
+        chunk_size=settings.chunk_size - source.reserved,
+        title=source.title if source.title is not None else settings.title,
+    )
 
 
 def _unused_name(text: str, used: Mapping[str, int]) -> str:
@@ -150,15 +161,28 @@ def _unused_name(text: str, used: Mapping[str, int]) -> str:
     return name
 
 
-def _moved(chunks: list[Chunk], index: int, offset: int) -> list[Chunk]:
-    if not index and not offset:
-        return chunks
-    return [
-        msgspec.structs.replace(
-            chunk,
-            index=chunk.index + index,
-            start=chunk.start + offset,
-            end=chunk.end + offset,
-        )
-        for chunk in chunks
-    ]
+def _placed(chunk: Chunk, first_index: int, source: SourceDocument) -> Chunk:
+    """Count a piece's chunk from the start of its document, below the headings of the piece."""
+    offset = source.start or 0
+    if not (first_index or offset or source.heading_path):
+        return chunk
+    return msgspec.structs.replace(
+        chunk,
+        index=chunk.index + first_index,
+        start=chunk.start + offset,
+        end=chunk.end + offset,
+        heading_path=_below(source.heading_path, chunk.heading_path),
+        heading_paths=tuple(_below(source.heading_path, path) for path in chunk.heading_paths),
+    )
+
+
+def _below(outer: tuple[str, ...], inner: tuple[str, ...]) -> tuple[str, ...]:
+    """Put a path under another; a heading that stands in both, since the piece holds it, once.
+
+    >>> _below(("Guide", "Limits"), ("Limits", "Time"))
+    ('Guide', 'Limits', 'Time')
+    """
+    for shared in range(min(len(outer), len(inner)), 0, -1):
+        if outer[-shared:] == inner[:shared]:
+            return outer + inner[shared:]
+    return outer + inner
