@@ -114,12 +114,13 @@ def split_sources(
     whole: set[str] = set()
     for source in sources:
         doc_id = source.doc_id or _unused_name(source.text, next_index)
-        if doc_id in whole or (doc_id in next_index and source.start is None):
+        is_whole = source.start is None and not source.piece
+        if doc_id in whole or (doc_id in next_index and is_whole):
             raise ValueError(
                 f"two documents have the id {doc_id!r}: give each its own "
                 "metadata['doc_id'], or name the key or function that tells them apart"
             )
-        if source.start is None:
+        if is_whole:
             whole.add(doc_id)
         first = next_index.get(doc_id, 0)
         chunks = _settings_for(source, doc_id, settings).split(source.text, doc_id)
