@@ -61,7 +61,8 @@ class SplitSettings(msgspec.Struct, frozen=True, kw_only=True):
 class SourceDocument(msgspec.Struct, frozen=True):
     """Hold a text to split, its id if it has one, and where it starts if it is a piece.
 
-    `start` is `None` for a whole document, else code points into the document named `doc_id`.
+    `start` is `None` for a whole document, else code points into the document named `doc_id`; it is
+    `None` as well for a `piece` whose place is not known, whose chunks have offsets into the piece.
     `heading_path` is where in its document a piece stands, `title` goes in front of each chunk, and
     `reserved` is how much of the budget, in its units, something else embedded with each chunk
     will take.
@@ -73,6 +74,7 @@ class SourceDocument(msgspec.Struct, frozen=True):
     heading_path: tuple[str, ...] = ()
     title: str | None = None
     reserved: int = 0
+    piece: bool = False
 
 
 def read_source(
@@ -81,9 +83,10 @@ def read_source(
     *,
     own_id: str | None = None,
     start: int | None = None,
+    parent_id: str | None = None,
     key: DocumentIdKey = None,
 ) -> SourceDocument:
-    """Read a whole document, or with `start` a chunk of one, which loses its decoration.
+    """Read a whole document, or with `start` or `parent_id` a chunk of one, without decoration.
 
     A document's own id names it; a chunk's own id names the chunk, so it is not asked.
 
@@ -91,13 +94,14 @@ def read_source(
     >>> source.text, source.start
     ('Hello', 40)
     """
-    if start is None:
+    if start is None and parent_id is None:
         return SourceDocument(content, document_id(metadata, own_id, key))
     text = strip_decoration(
         content, int(metadata.get("prefix_length", 0)), int(metadata.get("suffix_length", 0))
     )
     path = split_heading_path(str(metadata.get("heading_path", "")))
-    return SourceDocument(text, document_id(metadata, None, key), start, path)
+    doc_id = document_id(metadata, parent_id, key)
+    return SourceDocument(text, doc_id, start, path, piece=start is None)
 
 
 def split_sources(
