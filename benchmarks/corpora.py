@@ -17,11 +17,15 @@ class Label(NamedTuple):
 
 
 class LabelledQuestion(NamedTuple):
+    """A query and the passages that answer it."""
+
     query: str
     gold: tuple[Label, ...]
 
 
 class Corpus(NamedTuple):
+    """Documents by id, and the questions about them."""
+
     documents: dict[str, str]
     questions: list[LabelledQuestion]
 

@@ -1,0 +1,310 @@
+"""What a chunker does to retrieval, at equal context, with the questions split in two halves.
+
+Run `python -m benchmarks.retrieval [--model minilm|wordllama|bm25] [--corpus chroma|fastapi]`.
+One half of the questions (chosen by a hash) is for choosing settings, the other for reporting.
+Columns: chunks in the index; gold spans that no chunk holds whole (cut); then, of the top k:
+token recall, precision and IoU by characters, gold spans wholly inside one passage (whole), and the
+characters a prompt would get (context). Intervals are 95 % bootstrap intervals over questions.
+"""
+
+import argparse
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.corpora import Corpus, LabelledQuestion, load_chroma, load_fastapi
+from benchmarks.embeddings import load_minilm, load_wordllama
+
+TOLERANCE = 2  # characters at each end that a "whole" span may lack: a stop, a quote
+
+
+class Piece(NamedTuple):
+    """A chunk as an index sees it: where it is from, and what is embedded."""
+
+    doc_id: str
+    index: int
+    start: int
+    end: int
+    content: str
+
+
+Chunker = Callable[[str, str], Iterable[Piece]]  # (doc_id, text) -> pieces
+Search = Callable[[str, int], list[int]]  # (query, k) -> positions in the list of pieces
+
+
+def locate(doc_id: str, text: str, chunks: Iterable[str]) -> list[Piece]:
+    """Find the chunks of a splitter that gives no offsets, in order."""
+    pieces: list[Piece] = []
+    at = 0
+    for chunk in chunks:
+        found = text.find(chunk, at)
+        if found < 0:
+            raise ValueError(f"{doc_id}: a chunk is not in the text: {chunk[:40]!r}")
+        pieces.append(Piece(doc_id, len(pieces), found, found + len(chunk), chunk))
+        at = found + 1
+    return pieces
+
+
+def langchain_recursive(size: int) -> Chunker:
+    from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+    splitter = RecursiveCharacterTextSplitter.from_tiktoken_encoder(
+        "cl100k_base", chunk_size=size, chunk_overlap=0
+    )
+    return lambda doc_id, text: locate(doc_id, text, splitter.split_text(text))
+
+
+def llama_index_sentence(size: int) -> Chunker:
+    from llama_index.core.node_parser import SentenceSplitter
+
+    splitter = SentenceSplitter(chunk_size=size, chunk_overlap=0)
+    return lambda doc_id, text: locate(doc_id, text, splitter.split_text(text))
+
+
+def chonkie_sentence(size: int) -> Chunker:
+    import tiktoken
+    from chonkie import SentenceChunker
+
+    chunker = SentenceChunker(
+        tiktoken.get_encoding("cl100k_base"), chunk_size=size, chunk_overlap=0
+    )
+    return lambda doc_id, text: [
+        Piece(doc_id, index, chunk.start_index, chunk.end_index, chunk.text)
+        for index, chunk in enumerate(chunker.chunk(text))
+    ]
+
+
+def ragtrace_split(size: int, **settings: object) -> Chunker:
+    def chunk(doc_id: str, text: str) -> list[Piece]:
+        from ragtrace.chunking import split
+
+        return [
+            Piece(doc_id, chunk.index, chunk.start, chunk.end, chunk.content)
+            for chunk in split(text, chunk_size=size, doc_id=doc_id, **settings)
+        ]
+
+    return chunk
+
+
+def dense_search(contents: Sequence[str], embed: Callable[[Sequence[str]], np.ndarray]) -> Search:
+    index = embed(contents)
+
+    def search(query: str, k: int) -> list[int]:
+        scores = index @ embed([query])[0]
+        return [int(at) for at in np.argsort(-scores, kind="stable")[:k]]
+
+    return search
+
+
+def bm25_search(contents: Sequence[str]) -> Search:
+    import bm25s
+
+    retriever = bm25s.BM25()
+    retriever.index(bm25s.tokenize(list(contents), show_progress=False), show_progress=False)
+
+    def search(query: str, k: int) -> list[int]:
+        tokens = bm25s.tokenize([query], show_progress=False)
+        found, _ = retriever.retrieve(tokens, k=min(k, len(contents)), show_progress=False)
+        return [int(at) for at in found[0]]
+
+    return search
+
+
+Span = tuple[str, int, int]
+
+
+def merge_pieces(pieces: Sequence[Piece], ranked: Sequence[int], fill_gap: int) -> list[Span]:
+    """Join hits of one document that touch, overlap, or lack at most `fill_gap` chunks between."""
+    chosen = sorted((pieces[at] for at in ranked), key=lambda p: (p.doc_id, p.index))
+    spans: list[Span] = []
+    last: Piece | None = None
+    for piece in chosen:
+        near = last is not None and last.doc_id == piece.doc_id
+        if near and last is not None and piece.index - last.index <= fill_gap + 1:
+            doc_id, start, end = spans[-1]
+            spans[-1] = (doc_id, start, max(end, piece.end))
+        else:
+            spans.append((piece.doc_id, piece.start, piece.end))
+        last = piece
+    return spans
+
+
+class Score(NamedTuple):
+    """What one question got."""
+
+    recall: float
+    precision: float
+    iou: float
+    whole: float
+    context: int
+
+
+def score_question(question: LabelledQuestion, spans: Sequence[Span], context: int) -> Score:
+    gold = {(g.doc_id, at) for g in question.gold for at in range(g.start, g.end)}
+    got = {(doc, at) for doc, start, end in spans for at in range(start, end)}
+    both = len(gold & got)
+    whole = [
+        any(
+            doc == g.doc_id and start <= g.start + TOLERANCE and g.end - TOLERANCE <= end
+            for doc, start, end in spans
+        )
+        for g in question.gold
+    ]
+    return Score(
+        recall=both / len(gold),
+        precision=both / len(got) if got else 0.0,
+        iou=both / len(gold | got),
+        whole=float(np.mean(whole)),
+        context=context,
+    )
+
+
+def cut_share(pieces: Sequence[Piece], questions: Sequence[LabelledQuestion]) -> float:
+    by_doc: dict[str, list[Piece]] = {}
+    for piece in pieces:
+        by_doc.setdefault(piece.doc_id, []).append(piece)
+    cut = [
+        not any(
+            p.start <= g.start + TOLERANCE and g.end - TOLERANCE <= p.end
+            for p in by_doc.get(g.doc_id, [])
+        )
+        for question in questions
+        for g in question.gold
+    ]
+    return float(np.mean(cut))
+
+
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    draws = np.random.default_rng(7).choice(values, size=(2000, len(values))).mean(axis=1)
+    low, high = np.percentile(draws, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def in_first_half(question: LabelledQuestion) -> bool:
+    return blake2b(question.query.encode(), digest_size=1).digest()[0] % 2 == 0
+
+
+def evaluate(
+    name: str,
+    corpus: Corpus,
+    chunker: Chunker,
+    make_search: Callable[[Sequence[str]], Search],
+    questions: Sequence[LabelledQuestion],
+    k: int,
+    budget: float | None,
+) -> float:
+    """Print the rows of one chunker: as retrieved, merged, merged with one gap filled.
+
+    With a `budget` of characters, k grows until the mean context reaches it: equal context.
+    """
+    pieces = [piece for doc_id, text in corpus.documents.items() for piece in chunker(doc_id, text)]
+    search = make_search([piece.content for piece in pieces])
+    cut = cut_share(pieces, questions)
+    context = 0.0
+    for label, fill_gap in (("", None), (" + merge", 0), (" + merge, gap 1", 1)):
+        scores = []
+        for question in questions:
+            ranked = search(question.query, k)
+            if budget is not None:
+                ranked = fit(search(question.query, 60), pieces, budget)
+            if fill_gap is None:
+                spans = [(pieces[at].doc_id, pieces[at].start, pieces[at].end) for at in ranked]
+                characters = sum(len(pieces[at].content) for at in ranked)
+            else:
+                spans = merge_pieces(pieces, ranked, fill_gap)
+                characters = sum(end - start for _, start, end in spans)
+            scores.append(score_question(question, spans, characters))
+        mean = Score(*(float(np.mean(column)) for column in zip(*scores, strict=True)))
+        low, high = interval([score.recall for score in scores])
+        whole_low, whole_high = interval([score.whole for score in scores])
+        print(
+            f"| {name}{label} | {len(pieces)} | {cut:.1%}"
+            f" | {mean.recall:.3f} [{low:.2f}, {high:.2f}] | {mean.precision:.3f} | {mean.iou:.3f} | {mean.whole:.3f} [{whole_low:.2f},"
+            f" {whole_high:.2f}] | {mean.context:.0f} |",
+            flush=True,
+        )
+        if fill_gap is None:
+            context = mean.context
+    return context
+
+
+def fit(ranked: Sequence[int], pieces: Sequence[Piece], budget: float) -> list[int]:
+    """Take hits, best first, up to a budget of characters.
+
+    The hit that crosses the budget is taken or left by which comes nearer to it, so that the mean
+    context comes out equal.
+    """
+    taken: list[int] = []
+    used = 0
+    for at in ranked:
+        size = len(pieces[at].content)
+        if used + size > budget and (used + size - budget) > (budget - used):
+            break
+        taken.append(at)
+        used += size
+        if used >= budget:
+            break
+    return taken
+
+
+def chunkers(corpus: str, size: int) -> dict[str, Chunker]:
+    peers = {
+        "LangChain recursive": langchain_recursive(size),
+        "LlamaIndex sentence": llama_index_sentence(size),
+        "chonkie sentence": chonkie_sentence(size),
+    }
+    ours = {
+        "ragtrace sentences": ragtrace_split(size),
+        "ragtrace sentences, overlap 1": ragtrace_split(size, overlap_sentences=1),
+    }
+    if corpus == "fastapi":
+        for sections in ("separate", "merge"):
+            name = f"ragtrace markdown, {sections}"
+            ours[name] = ragtrace_split(size, format="markdown", sections=sections)
+            ours[f"{name}, heading path"] = ragtrace_split(
+                size, format="markdown", sections=sections, prepend_heading_path=True
+            )
+            ours[f"{name}, overlap 1"] = ragtrace_split(
+                size, format="markdown", sections=sections, overlap_sentences=1
+            )
+    return peers | ours
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", choices=("minilm", "wordllama", "bm25"), default="wordllama")
+    parser.add_argument("--corpus", choices=("chroma", "fastapi"), default="chroma")
+    parser.add_argument("--size", type=int, default=200, help="tokens (cl100k_base)")
+    parser.add_argument("--k", type=int, default=5)
+    parser.add_argument("--half", choices=("first", "second", "all"), default="all")
+    parser.add_argument("--equal-context", action="store_true")
+    parser.add_argument("--only", help="only chunkers whose name holds this text")
+    options = parser.parse_args()
+    corpus = load_chroma() if options.corpus == "chroma" else load_fastapi()
+    questions = [
+        question
+        for question in corpus.questions
+        if options.half == "all" or in_first_half(question) == (options.half == "first")
+    ]
+    embed = {"minilm": load_minilm, "wordllama": load_wordllama}.get(options.model)
+    make_search: Callable[[Sequence[str]], Search] = bm25_search
+    if embed is not None:
+        model = embed()
+        make_search = lambda contents: dense_search(contents, model)  # noqa: E731 - one line says it
+    print(f"{options.corpus}, {len(questions)} questions ({options.half} half), {options.model},")
+    print(f"{options.size} tokens, top {options.k}")
+    print("| chunker | chunks | cut | token recall | precision | IoU | whole | context |")
+    print("|---|---|---|---|---|---|---|---|")
+    budget: float | None = None
+    for name, chunker in chunkers(options.corpus, options.size).items():
+        if options.only and options.only not in name and name != "LangChain recursive":
+            continue
+        context = evaluate(name, corpus, chunker, make_search, questions, options.k, budget)
+        if options.equal_context and budget is None:
+            budget = context
+
+
+if __name__ == "__main__":
+    main()
