@@ -8,7 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragtrace.chunking.chunk import strip_decoration
-from ragtrace.chunking.metadata import content_hash, document_id, split_heading_path
+from ragtrace.chunking.metadata import (
+    content_hash,
+    document_id,
+    join_heading_path,
+    split_heading_path,
+)
 from ragtrace.tracing.hit import Hit
 
 Span = tuple[int | None, int | None]
@@ -57,6 +62,28 @@ def read_stored(
         merged_ids=_names(known.get("merged_ids")),
         metadata=dict(metadata),
     )
+
+
+def stored_metadata(hit: Hit) -> dict[str, Any]:
+    """Write what a text made after retrieval keeps beside it; `read_stored` reads it back.
+
+    Flat values only, as in a store: `merged_ids` becomes a JSON list in a string.
+
+    >>> hit = Hit(chunk_id="m", text="One. Two.", merged_ids=("a#c0", "a#c1"))
+    >>> stored_metadata(hit)
+    {'chunk_id': 'm', 'merged_ids': '["a#c0", "a#c1"]'}
+    """
+    values = {
+        "doc_id": hit.doc_id,
+        "chunk_id": hit.chunk_id,
+        "chunk_index": hit.chunk_index,
+        "start_index": hit.start,
+        "end_index": hit.end,
+        "heading_path": join_heading_path(hit.heading_path) or None,
+        "doc_version": hit.doc_version,
+        "merged_ids": json.dumps(hit.merged_ids, ensure_ascii=False) if hit.merged_ids else None,
+    }
+    return hit.metadata | {key: value for key, value in values.items() if value is not None}
 
 
 def _describes(metadata: Mapping[str, Any], content: str) -> bool:
