@@ -16,6 +16,7 @@ import numpy as np
 
 from benchmarks.corpora import Corpus, LabelledQuestion, load_chroma, load_fastapi
 from benchmarks.embeddings import load_minilm, load_wordllama
+from benchmarks.tokens import use_bundled_tables
 
 TOLERANCE = 2  # characters at each end that a "whole" span may lack: a stop, a quote
 
@@ -219,12 +220,17 @@ def evaluate(
         mean = Score(*(float(np.mean(column)) for column in zip(*scores, strict=True)))
         low, high = interval([score.recall for score in scores])
         whole_low, whole_high = interval([score.whole for score in scores])
-        print(
-            f"| {name}{label} | {len(pieces)} | {cut:.1%}"
-            f" | {mean.recall:.3f} [{low:.2f}, {high:.2f}] | {mean.precision:.3f} | {mean.iou:.3f} | {mean.whole:.3f} [{whole_low:.2f},"
-            f" {whole_high:.2f}] | {mean.context:.0f} |",
-            flush=True,
+        cells = (
+            f"{name}{label}",
+            str(len(pieces)),
+            f"{cut:.1%}",
+            f"{mean.recall:.3f} [{low:.2f}, {high:.2f}]",
+            f"{mean.precision:.3f}",
+            f"{mean.iou:.3f}",
+            f"{mean.whole:.3f} [{whole_low:.2f}, {whole_high:.2f}]",
+            f"{mean.context:.0f}",
         )
+        print(f"| {' | '.join(cells)} |", flush=True)
         if fill_gap is None:
             context = mean.context
     return context
@@ -282,6 +288,7 @@ def main() -> None:
     parser.add_argument("--equal-context", action="store_true")
     parser.add_argument("--only", help="only chunkers whose name holds this text")
     options = parser.parse_args()
+    use_bundled_tables()
     corpus = load_chroma() if options.corpus == "chroma" else load_fastapi()
     questions = [
         question
