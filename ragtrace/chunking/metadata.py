@@ -12,6 +12,22 @@ from ragtrace.chunking.chunk import Chunk
 
 SEPARATOR = " > "
 
+CHUNK_KEYS = frozenset(
+    {
+        "doc_id",
+        "chunk_id",
+        "chunk_index",
+        "start_index",
+        "end_index",
+        "heading_path",
+        "prefix_length",
+        "suffix_length",
+        "splitter",
+        "content_hash",
+    }
+)
+"""The keys that `chunk_metadata` writes; true of one text only, so no other text inherits them."""
+
 DocumentIdKey = str | Callable[[Mapping[str, Any]], str] | None
 
 
