@@ -1,1 +1,64 @@
-"""evaluation."""
+"""From traces to the cause, and to the repair."""
+
+from ragtrace.evaluation.analysis import analyze, analyze_collected
+from ragtrace.evaluation.anchors import Anchored, LabelProblem, anchor
+from ragtrace.evaluation.collecting import TraceCollector, TraceCounts, collect
+from ragtrace.evaluation.eval_set import EvalSet, GoldSpan, Question, normalize_query
+from ragtrace.evaluation.exports import read_run, run_text, write_eval_set
+from ragtrace.evaluation.faults import Fault, Limits
+from ragtrace.evaluation.formats import load_eval_set, load_qrels
+from ragtrace.evaluation.metrics import (
+    RankingScores,
+    TextScores,
+    score_ids,
+    score_matches,
+    score_text,
+)
+from ragtrace.evaluation.results import (
+    Analysis,
+    DocumentMisses,
+    FaultSummary,
+    Misses,
+    QuestionResult,
+    SpanResult,
+)
+from ragtrace.evaluation.signals import Signal
+from ragtrace.evaluation.statistics import Mean, bootstrap_means
+from ragtrace.evaluation.verdicts import Finding
+
+__all__ = [
+    "Analysis",
+    "Anchored",
+    "DocumentMisses",
+    "EvalSet",
+    "Fault",
+    "FaultSummary",
+    "Finding",
+    "GoldSpan",
+    "LabelProblem",
+    "Limits",
+    "Mean",
+    "Misses",
+    "Question",
+    "QuestionResult",
+    "RankingScores",
+    "Signal",
+    "SpanResult",
+    "TextScores",
+    "TraceCollector",
+    "TraceCounts",
+    "analyze",
+    "analyze_collected",
+    "anchor",
+    "bootstrap_means",
+    "collect",
+    "load_eval_set",
+    "load_qrels",
+    "normalize_query",
+    "read_run",
+    "run_text",
+    "score_ids",
+    "score_matches",
+    "score_text",
+    "write_eval_set",
+]
