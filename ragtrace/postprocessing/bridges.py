@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from ragtrace.postprocessing.pieces import Member, Piece, span_of
+from ragtrace.postprocessing.pieces import Member, Piece, in_order, span_of
 
 NEARBY = 64
 """Code points that may lie between consecutive chunks: white space, a heading that was taken out.
@@ -154,13 +154,11 @@ def join(before: Piece, after: Piece, by: Bridge) -> Piece:
         start=before.start,
         end=before.end if inside else after.end,
         verbatim=before.verbatim and by.verbatim and (inside or after.verbatim),
-        first_index=before.first_index,
-        last_index=before.last_index if inside else after.last_index,
         splitter=before.splitter if before.splitter == after.splitter else None,
         heading_path=common_path(before.heading_path, after.heading_path),
         previous_id=before.previous_id,
         next_id=before.next_id if inside else after.next_id,
-        members=(*before.members, *by.filled, *after.members),
+        members=in_order((*before.members, *by.filled, *after.members)),
         metadata={**after.metadata, **before.metadata},
         rank=best.rank,
         priority=best.priority,

@@ -200,7 +200,7 @@ def contradict(one: Piece, other: Piece, rules: Rules) -> bool:
 
 
 def one_each(members: Iterable[Member], best: Callable[..., float]) -> tuple[Member, ...]:
-    """Keep one member for each chunk, in document order where that is known."""
+    """Keep one member for each chunk."""
     unique: dict[tuple[str, int | None], Member] = {}
     for member in members:
         key = (member.chunk_id, member.index)
@@ -213,12 +213,7 @@ def one_each(members: Iterable[Member], best: Callable[..., float]) -> tuple[Mem
             score=best(scores) if scores else None,
             filled=earlier.filled and member.filled,
         )
-    rows = list(unique.values())
-    if all(member.span is not None for member in rows):
-        return tuple(sorted(rows, key=lambda m: (m.span or (0, 0), m.chunk_id)))
-    if all(member.index is not None for member in rows):
-        return tuple(sorted(rows, key=lambda m: (m.index or 0, m.chunk_id)))
-    return tuple(rows)
+    return tuple(unique.values())
 
 
 def finish(piece: Piece, best: Callable[..., float], contradictions: int) -> MergedHit:

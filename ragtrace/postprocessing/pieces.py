@@ -2,6 +2,7 @@
 
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -23,6 +24,7 @@ OWN_KEYS = frozenset(
         "content_hash",
         "end_index",
         "heading_path",
+        "merged_ids",
         "prefix_length",
         "start_index",
         "suffix_length",
@@ -56,8 +58,6 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     start: int | None
     end: int | None
     verbatim: bool
-    first_index: int | None
-    last_index: int | None
     splitter: Any
     heading_path: tuple[str, ...]
     previous_id: str | None
@@ -67,6 +67,19 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     rank: int
     priority: int
     chunk_length: int
+
+    @property
+    def first_index(self) -> int | None:
+        """Return the index of the chunk that the piece begins with."""
+        return self.members[0].index
+
+    @property
+    def last_index(self) -> int | None:
+        """Return the index of the chunk that the piece ends with."""
+        spans = [member.span for member in self.members]
+        if None in spans:
+            return self.members[-1].index
+        return max(self.members, key=lambda m: (m.span and m.span[1], m.index or 0)).index
 
 
 def whole_number(value: Any) -> int | None:
@@ -110,10 +123,10 @@ def read_hit(hit: Hit, source: str | None, *, rank: int, priority: int) -> Piece
     members: tuple[Member, ...] = (
         Member(hit.chunk_id, known_score(hit.score), index, span_of(start, end)),
     )
-    last_index, verbatim, chunk_length = index, True, len(hit.text)
+    verbatim, chunk_length = True, len(hit.text)
     if hit.merged_ids:
         members = read_members(hit)
-        last_index, verbatim = members[-1].index, start is not None
+        verbatim = start is not None
         if isinstance(hit, MergedHit):
             verbatim, chunk_length = hit.verbatim, hit.chunk_length or len(hit.text)
     return Piece(
@@ -124,8 +137,6 @@ def read_hit(hit: Hit, source: str | None, *, rank: int, priority: int) -> Piece
         start=start,
         end=end,
         verbatim=verbatim,
-        first_index=members[0].index,
-        last_index=last_index,
         splitter=hit.metadata.get("splitter"),
         heading_path=read_path(hit.heading_path),
         previous_id=hit.metadata.get(PREVIOUS_ID),
@@ -149,6 +160,15 @@ def read_members(hit: Hit) -> tuple[Member, ...]:
     return tuple(
         Member(name, score, index, span, name in filled) for name, score, index, span in rows
     )
+
+
+def in_order(members: Sequence[Member]) -> tuple[Member, ...]:
+    """Sort chunks by their place in the document, as far as it is known."""
+    if all(member.span is not None for member in members):
+        return tuple(sorted(members, key=lambda m: (m.span or (0, 0), m.index or 0, m.chunk_id)))
+    if all(member.index is not None for member in members):
+        return tuple(sorted(members, key=lambda m: (m.index or 0, m.chunk_id)))
+    return tuple(members)
 
 
 def index_in_id(chunk_id: str, doc_id: str | None) -> int | None:
