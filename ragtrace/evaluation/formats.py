@@ -161,14 +161,20 @@ def _read_csv(text: str, name: str, delimiter: str) -> Entries:
         raise ValueError(
             f"{name}, line 1: needs a column 'query' or 'question', has {', '.join(columns)}"
         )
+    items: dict[str, tuple[dict[str, Any], str]] = {}
     for row in rows:
         place = f"{name}, line {rows.line_num}"
         if None in row:
             raise ValueError(f"{place}: more values than the header has columns")
-        if "references" in columns:
-            yield read_item(_chroma_item(row, place), place)
-        else:
-            yield read_item(_csv_item(row, place), place)
+        item = _chroma_item(row, place) if "references" in columns else _csv_item(row, place)
+        # A table has a row per label: rows that give one question the same id belong together.
+        key = f"{item['question_id']}\0{item['query']}" if "question_id" in item else place
+        first, _ = items.setdefault(key, (item, place))
+        if first is not item:
+            for field in ("gold", "expected_chunk_ids"):
+                if field in item:
+                    first[field] = first.get(field, []) + item[field]
+    return (read_item(item, place) for item, place in items.values())
 
 
 def _chroma_item(row: Mapping[str, str], place: str) -> dict[str, Any]:

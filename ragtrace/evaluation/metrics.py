@@ -38,6 +38,7 @@ def score_ids(
     >>> score_ids(["a", "a", "b"], ["b", "c"], k=3).recall
     0.5
     """
+    check_k(k)
     grades = dict(relevant) if isinstance(relevant, Mapping) else dict.fromkeys(relevant, 1)
     names = [name for name, grade in grades.items() if grade > 0]
     places = {name: place for place, name in enumerate(names)}
