@@ -87,10 +87,11 @@ def test_the_same_chunks_give_the_same_file(tmp_path: Path) -> None:
     assert path.read_bytes() == written
 
 
+AnyManifest = Manifest | DatabaseManifest
+
+
 @pytest.fixture(params=["memory", "database"])
-def manifest(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> Iterator[Manifest | DatabaseManifest]:
+def manifest(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[AnyManifest]:
     if request.param == "memory":
         yield Manifest(CHUNKS)
         return

@@ -80,8 +80,6 @@ def test_a_setting_that_cannot_be_meant_is_refused(wrong: dict[str, float]) -> N
 
 WORD = st.sampled_from(["one", "two", "three", "four", "five", "6", "7"])
 WORDS = st.lists(WORD, max_size=12).map(" ".join)
-    st.sampled_from(["one", "two", "three", "four", "five", "6", "7"]), max_size=12
-).map(" ".join)
 
 
 @given(st.lists(WORDS, max_size=8), st.none() | st.integers(1, 4))
