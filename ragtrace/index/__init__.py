@@ -4,22 +4,31 @@ from ragtrace.index.bm25 import Bm25Retriever
 from ragtrace.index.manifest import Manifest, ManifestHeader
 from ragtrace.index.manifest_chunk import (
     DocumentRecord,
+    Documents,
     ManifestChunk,
     describe_chunks,
     document_record,
 )
 from ragtrace.index.manifest_database import DatabaseManifest
 from ragtrace.index.manifest_file import read_manifest, write_manifest
+from ragtrace.index.plan import Stored, SyncPlan, plan_sync
+from ragtrace.index.synchronization import SyncTarget, sync
 
 __all__ = [
     "Bm25Retriever",
     "DatabaseManifest",
     "DocumentRecord",
+    "Documents",
     "Manifest",
     "ManifestChunk",
     "ManifestHeader",
+    "Stored",
+    "SyncPlan",
+    "SyncTarget",
     "describe_chunks",
     "document_record",
+    "plan_sync",
     "read_manifest",
+    "sync",
     "write_manifest",
 ]

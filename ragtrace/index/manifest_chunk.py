@@ -78,26 +78,42 @@ def document_record(
     )
 
 
+Documents = Mapping[str, str | DocumentRecord]
+"""Documents by id: their texts, or records that say more."""
+
+
+def document_records(documents: Documents | None) -> dict[str, DocumentRecord]:
+    """Describe documents of which only the text was given."""
+    return {
+        doc_id: document_record(doc_id, given) if isinstance(given, str) else given
+        for doc_id, given in (documents or {}).items()
+    }
+
+
 def describe_chunks(
     chunks: Iterable[Chunk],
     *,
     splitter: str | None = None,
-    documents: Mapping[str, DocumentRecord] | None = None,
+    documents: Documents | None = None,
 ) -> Iterator[ManifestChunk]:
     """Add to each chunk what its document and its splitter say of it.
 
     A `ManifestChunk` keeps what it says itself. Raises `ValueError` where a document's text is
     given and is not the text of the chunk.
     """
+    records = document_records(documents)
     for chunk in chunks:
-        document = (documents or {}).get(chunk.doc_id)
+        document = records.get(chunk.doc_id)
         if document is not None and document.text is not None:
             check_slice(chunk, document.text)
         yield described(chunk, splitter, document)
 
 
 def described(chunk: Chunk, splitter: str | None, document: DocumentRecord | None) -> ManifestChunk:
-    """Make a manifest chunk of a chunk."""
+    """Make a manifest chunk of a chunk, or return one to which nothing is to be added."""
+    says_enough = document is None and (splitter is None or getattr(chunk, "splitter", None))
+    if isinstance(chunk, ManifestChunk) and chunk.own_id and chunk.content_hash and says_enough:
+        return chunk
     known = {field: getattr(chunk, field) for field in chunk.__struct_fields__}
     if not known.get("content_hash"):
         known["content_hash"] = content_hash(chunk.content)

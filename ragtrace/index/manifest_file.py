@@ -18,14 +18,13 @@ from ragtrace.chunking.chunk import Chunk
 from ragtrace.index.manifest import SCHEMA, Manifest, ManifestHeader
 from ragtrace.index.manifest_chunk import (
     DocumentRecord,
+    Documents,
     ManifestChunk,
     describe_chunks,
-    document_record,
+    document_records,
 )
 from ragtrace.index.manifest_database import read_database, write_database
 from ragtrace.index.manifest_rows import encode_chunk, read_chunk, read_header
-
-Documents = Mapping[str, str | DocumentRecord]
 
 
 def write_manifest(
@@ -45,25 +44,33 @@ def write_manifest(
 
     Raises `ValueError` for a chunk that is not its document's text and for an id that comes twice.
     """
-    described = {
-        doc_id: document_record(doc_id, given) if isinstance(given, str) else given
-        for doc_id, given in (documents or {}).items()
-    }
-    header = ManifestHeader(schema=SCHEMA, splitter=splitter, settings=dict(settings or {}))
-    rows = describe_chunks(chunks, splitter=splitter, documents=described)
-    kept = (
-        document if keep_texts else msgspec.structs.replace(document, text=None)
-        for document in described.values()
+    records = document_records(documents)
+    manifest = Manifest(
+        describe_chunks(chunks, splitter=splitter, documents=records),
+        header=ManifestHeader(schema=SCHEMA, splitter=splitter, settings=dict(settings or {})),
+        documents=records,
     )
+    save_manifest(manifest, path, keep_texts=keep_texts)
+
+
+def save_manifest(
+    manifest: Manifest, path: str | os.PathLike[str], *, keep_texts: bool = True
+) -> None:
+    """Write a manifest to a file; raise `ValueError` for an id that comes twice."""
+    kept = [
+        document if keep_texts else msgspec.structs.replace(document, text=None)
+        for document in manifest.documents.values()
+    ]
+    chunks = without_repeated_ids(manifest.chunks)
     path = Path(path)
     with replacing(path) as partial:
         if is_database(path):
-            write_database(partial, header, kept, without_repeated_ids(rows))
+            write_database(partial, manifest.header, kept, chunks)
         else:
             with writing(partial, compressed=path.suffix == ".gz") as file:
-                for row in (header, *kept):
+                for row in (manifest.header, *kept):
                     file.write(msgspec.json.encode(row) + b"\n")
-                for chunk in without_repeated_ids(rows):
+                for chunk in chunks:
                     file.write(encode_chunk(chunk) + b"\n")
 
 
