@@ -1,11 +1,11 @@
 """Words that decide whether a full stop ends a sentence."""
 
 # Always followed by what they belong to: a full stop after one never ends a sentence.
-TITLES = frozenset(
+ABBREVIATIONS = frozenset(
     """
     mr mrs ms mx dr prof rev hon gen col maj capt cpt cmdr lt sgt cpl pvt adm sen rep gov pres supt
-    st ste mt ft messrs mme mlle mmes fr br sr. pres insp det amb asst assoc e.g i.e eg ie cf viz vs v
-    approx esp resp incl excl ca c.f a.k.a n.b al. fed civ supp cir ct stat rev'd aff'd mgr msgr
+    st ste mt ft messrs mme mlle mmes fr br pres insp det amb asst assoc e.g i.e eg ie cf viz vs v
+    approx esp resp incl excl ca c.f a.k.a n.b p.s misc fed civ supp cir ct stat rev'd aff'd mgr msgr
     phil rom cor gal eph thess tim heb pet matt deut exod lev num sam chron neh prov eccl isa jer ezek
     herr hr fr frl dipl ing z.b d.h u.a i.d.r vgl bzw bspw ggf evtl sog zzgl inkl ca
     sra srta dña ud uds dott avv sig sigg sig.ra geb dhr mevr drs vgl zgn
@@ -55,3 +55,17 @@ SPEECH = frozenset(
     """.split()
 )
 LANGUAGES: dict[str, frozenset[str]] = {}
+
+# A small letter after a stop is a slip or a style where one of these follows.
+LOWER_STARTERS = frozenset(
+    """
+    i i'm i've i'll i'd im ive you your you're it it's its he she we they there there's this that
+    these those my the a if when what what's how why where who is are was do does did can could
+    would will should not just please plz pls thanks no yes yeah ok so also maybe but and plus
+    some someone any anyone our his her their in try let let's don't can't because
+    """.split()
+)
+GLUED_STARTERS = frozenset("You I It The This That They We He She There".split())
+SHORT_WORDS = frozenset(
+    "it me up in to so do go is be on us ok if of he we my by at as or an hi oh id tv pc".split()
+)

@@ -4,15 +4,19 @@ import re
 from typing import Protocol
 
 from ragtrace.chunking.languages import (
+    ABBREVIATIONS,
     CLOSING,
+    GLUED_STARTERS,
     LANGUAGES,
     MONTHS,
     NUMBERED,
     OPEN_ENDED,
+    LOWER_STARTERS,
+    SHORT_WORDS,
     SPEECH,
     STARTERS,
-    TITLES,
 )
+from ragtrace.chunking.lines import split_units
 
 Span = tuple[int, int]
 
@@ -24,40 +28,45 @@ class Segmenter(Protocol):
     that is not white space. A segmenter keeps no state between calls and can be pickled.
     """
 
-    def __call__(self, text: str) -> list[Span]: ...
+    def __call__(self, text: str) -> list[Span]:
+        """Return the sentences of `text` as spans."""
+        ...
 
 
-# A blank line, however it is spelled.
-_PARAGRAPH_BREAK = re.compile(r"\n[^\S\n]*\n\s*|\r\r\s*|\u2029\s*")
-_MARKER = re.compile(r"[^\S\n]*(?:([-*+•‣▪●◦·⁃])\s|\(?(?:[0-9]{1,3}|[A-Za-z])[.)]\s)")
-_FIRST_WORD = re.compile(r"\S*")
+# Stops that need no space and no capital after them.
+_WIDE_STOPS = "。！？｡．؟۔।॥።։။"
 
-# Every repetition is possessive and everything after the stop is optional: a candidate never
-# fails after it has read a long run, so no input is read twice.
+_STOPS = f".!?…‽⁇⁈⁉{_WIDE_STOPS}"
+
+# Every repetition is possessive and everything after the first stop is optional: a candidate never
+# fails after it has read a long run, so no input is read twice. It begins with one character class
+# because that is what `re` can skip to.
 _STOP = re.compile(
-    r"(?P<stop>[.!?…‽⁇⁈⁉]++(?:[ \u00a0]\.++)*+|[。！？｡．؟۔।॥።։។။]++)"
-    r"(?P<closing>(?:[\"'”’“»«›)\]}」』）】》〉*_\u00b9\u00b2\u00b3]|[ \u00a0\u202f]»"
-    r"|\[[0-9][0-9,–-]{0,9}\])*+)"
-    r"(?P<space>\s*+)"
-    r"(?P<opening>[\"'“‘«»‹„¿¡(\[{「『（*_–—-]*+)"
+    rf"([{_STOPS}][{_STOPS}]*+(?:[ \u00a0]\.++)*+)"
+    # What closes with the sentence: quotes, brackets, marks of emphasis, notes, a smiley.
+    r"((?:[\"'”’“»«›)\]}」』）】》〉*_\u00b9\u00b2\u00b3]|[ \u00a0\u202f]»"
+    r"|\[[0-9][0-9,–-]{0,9}\]|[ ]?[:;]-?[)(DP](?!\S))*+)"
+    r"(\s*+)"
+    # What opens the next one.
+    r"((?:[\"'“‘«»‹„¿¡(\[{「『（*_–—-]++(?:(?<=[«¿–—-])[ \u00a0\u202f])?+)?+)"
 )
-_WORD = re.compile(r"[^\W_][\w'’]*+")
-_SPOKEN = re.compile(r"(?:[A-Z][\w.]*+\s){1,3}(?:" + "|".join(sorted(SPEECH)) + r")\b")
-_CITED_ON = re.compile("[とって]|[^\\s。！？，、]{0,5}[说說道问問答喊叫]")
-_ENUMERATOR = re.compile(r"[•⁃*-]?\s?\(?(?:[0-9]{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)]{1,2}")
-_ACRONYM = re.compile(r"(?:\w\.)+\w{1,2}")
-_ITEM = re.compile(
-    r"(?:(?P<bullet>[•⁃])\s?)?(?:(?P<number>[0-9]{1,2})|(?P<letter>a))(?P<end>\.\)|[.)])\s"
+_TOKEN = re.compile(r"[^\s,;:]{1,20}")
+_SPEAKER = re.compile(rf"(?:[A-Z][\w.'’]*+\s){{1,3}}(?:{'|'.join(sorted(SPEECH))})\b")
+# 「…。」と言った, "……。"他说: the quotation goes on into who says it.
+_WIDE_SPEAKER = re.compile(r"[とって、，]|[^\s。！？，、]{0,5}[说說道问問答喊叫]")
+_ENUMERATOR = re.compile(
+    r"[\[(\"“]?(?:[•⁃‣▪●*+-]\s?)?\(?(?:[0-9]{1,3}(?:\.[0-9]{1,3}){0,3}|[A-Za-z]|[ivxIVX]{1,5})[.)]{1,2}"
 )
-_UNCASED_STOPS = frozenset("。！？｡．؟۔।॥።։។။")
-_VOWELS = frozenset("aeiouyAEIOUYäöüéèêáàâíóúåøæœ")
+_DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
+_NEVER_FIRST = frozenset(",;:)]%&/=<>|，；：、）」』")
+_VOWELS = frozenset("aeiouyAEIOUYäöüéèêëáàâãíìîóòôõúùûåøæœąęıаеёиоуыэюяієїґαεηιουω")
 
 
 class RuleSegmenter:
     """Cut text into sentences by rules and small tables.
 
-    `language` is a two-letter code; it adds that language's abbreviations to the English ones. A
-    code without a table is fine: the rules that need no words still hold.
+    `language` is a two-letter code; it adds that language's abbreviations to the ones always
+    known. A code without a table is fine: the rules that need no words still hold.
 
     >>> text = "Dr. Okafor left at 5 p.m. on Friday. Did she?"
     >>> [text[start:end] for start, end in RuleSegmenter()(text)]
@@ -66,13 +75,13 @@ class RuleSegmenter:
 
     def __init__(self, language: str = "en") -> None:
         self.language = language
-        self._titles = TITLES | LANGUAGES.get(language.lower()[:2], frozenset())
+        self._abbreviations = ABBREVIATIONS | LANGUAGES.get(language[:2].lower(), frozenset())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RuleSegmenter) and other.language == self.language
 
     def __hash__(self) -> int:
-        return hash(("RuleSegmenter", self.language))
+        return hash((RuleSegmenter, self.language))
 
     def __repr__(self) -> str:
         return f"RuleSegmenter(language={self.language!r})"
@@ -80,115 +89,110 @@ class RuleSegmenter:
     def __call__(self, text: str) -> list[Span]:
         """Return the sentences of `text` as spans."""
         spans: list[Span] = []
-        start = len(text) - len(text.lstrip())
-        for gap in _PARAGRAPH_BREAK.finditer(text, start):
-            self._paragraph(text, start, gap.start(), spans)
-            start = gap.end()
-        self._paragraph(text, start, len(text), spans)
+        ends = self._ends
+        for start, end in split_units(text):
+            for match in _STOP.finditer(text, start, end):
+                following = match.end()
+                if following < end and ends(text, start, match, text[following]):
+                    spans.append((start, match.end(2)))
+                    start = match.start(4)
+            spans.append((start, start + len(text[start:end].rstrip())))
         return spans
 
-    def _paragraph(self, text: str, start: int, end: int, spans: list[Span]) -> None:
-        """Append the sentences of one paragraph."""
-        for line in _unit_starts(text, start, end):
-            self._unit(text, start, line, spans)
-            start = line
-        self._unit(text, start, end, spans)
-
-    def _unit(self, text: str, start: int, end: int, spans: list[Span]) -> None:
-        item = _ITEM.match(text, start, end)
-        if item and item["number"] in (None, "1", "9"):
-            for following in _item_starts(text, item, end):
-                self._sentences(text, start, following, spans)
-                start = following
-        self._sentences(text, start, end, spans)
-
-    def _sentences(self, text: str, start: int, end: int, spans: list[Span]) -> None:
-        for match in _STOP.finditer(text, start, end):
-            if match.end() < end and self._ends(text, start, match):
-                spans.append((start, match.end("closing")))
-                start = match.start("opening")
-        last = text[start:end].rstrip()
-        if last:
-            spans.append((start, start + len(last)))
-
-    def _ends(self, text: str, start: int, match: re.Match[str]) -> bool:
-        """Say whether the stop that `match` holds ends the sentence begun at `start`."""
-        at, space_end = match.start(), match.end()
+    def _ends(self, text: str, start: int, match: re.Match[str], following: str) -> bool:
+        """Say whether a stop ends the sentence begun at `start`; `following` starts a word."""
         stop, closing, space, opening = match.groups()
-        following = text[space_end]
-        if stop[0] in _UNCASED_STOPS:
-            return (
-                not (closing and _CITED_ON.match(text, space_end)) and following not in ",;:，；："
-            )
-        if not space:
-            return stop[-1] in "!?" and following >= "\u2e80"
-        if following.islower():
-            return False
-        if stop != ".":
-            if stop[-1] in "!?":
-                if closing and _SPOKEN.match(text, space_end):
-                    return False
-                return following not in ",;:)"
-            return following.isalnum() or bool(opening)
-        if not following.isalnum():
-            if following in ",;:)]%&/=<>|":
+        if stop in ".!?" and space and following.isupper():
+            pass  # by far the most frequent case
+        elif stop[0] in _WIDE_STOPS:
+            if stop == "．" and following.isdigit():
                 return False
-        if closing:
-            return True
-        return self._full_stop(text, start, at, space_end, following)
-
-    def _full_stop(self, text: str, start: int, at: int, next_at: int, following: str) -> bool:
-        word = text[max(start, at - 24) : at].rsplit(None, 1)[-1:]
-        if not word:
-            return True
-        raw = word[0].lstrip("(\"'[“‘«„*_—-")
-        if len(raw) > 9 or not raw:
-            return True
-        if at - start < 8 and _ENUMERATOR.fullmatch(text, start, at + 1):
+            speaks = closing and not space and _WIDE_SPEAKER.match(text, match.end())
+            return not speaks and following not in _NEVER_FIRST
+        elif not space:
+            return self._glued(text, match, following)
+        elif following in _NEVER_FIRST:
             return False
-        key = raw.lower()
+        elif following.islower():
+            return self._goes_on_in_lower_case(text, start, match)
+        if stop == ".":
+            return self._full_stop(text, start, match, following)
+        before = text[match.start() - 1 : match.start()]
+        if before in "([" and closing:  # [...], (!): a mark on what stands before
+            return False
+        if stop[-1] in "!?":
+            if closing and _SPEAKER.match(text, match.end()):
+                return False
+            name = text[max(start, match.start() - 5) : match.start()] == "Yahoo"
+            return not name or self._next_word(text, match.end()).lower() in STARTERS
+        return following.isalnum() or bool(opening)
+
+    def _full_stop(self, text: str, start: int, match: re.Match[str], following: str) -> bool:
+        """Decide on a single full stop, by the word before it and the one after it."""
+        at = match.start()
+        if at - start < 8 and _ENUMERATOR.fullmatch(text, start, match.end(2)):
+            return False
+        word = _word_before(text, start, at)
+        if len(word) > 9 or not word:
+            return True
+        key = word.lower()
         if key in OPEN_ENDED:
             return True
-        if key in self._titles:
+        if key in self._abbreviations:
             return False
         if key in NUMBERED:
-            return not (following.isdigit() or following in "([§#")
+            return not (following.isdigit() or following in "§#" or match[4] in ("(", "["))
         if following.isdigit():
-            return not (len(raw) == 1 and raw.isalpha()) and key not in CLOSING
-        if len(raw) == 1 and raw.isupper() or key in CLOSING or _ACRONYM.fullmatch(raw):
-            return self._starts(text, next_at)
-        if raw.isdigit():
-            return self._word(text, next_at).lower() not in MONTHS or len(raw) > 2
-        return True
+            return key not in CLOSING and not (len(word) == 1 and word.isalpha())
+        if key in CLOSING or (len(word) == 1 and word.isupper()) or _DOTTED.fullmatch(word):
+            if ")" in match[2] or not following.isalpha():
+                return False
+            starter = self._next_word(text, match.end()).lower()
+            if key in ("a.m", "p.m") and starter in self._abbreviations:
+                return at - start > 16  # "At 5 p.m. Mr. Smith" has not said anything yet
+            return starter in STARTERS
+        if word.isdigit():
+            return len(word) > 2 or self._next_word(text, match.end()).lower() not in MONTHS
+        # No vowel: "Bldg.", "Hptm."; but capitals ("TV.", "NBC.") do end sentences.
+        return not word.isalpha() or word.isupper() or len(word) < 3 or not _VOWELS.isdisjoint(word)
+
+    def _goes_on_in_lower_case(self, text: str, start: int, match: re.Match[str]) -> bool:
+        """Decide on a stop before a small letter: people do write like that."""
+        stop, closing = match[1], match[2]
+        if len(stop) > 1 and stop[-1] == "." or closing.strip(":;-)(DP ") or match[4]:
+            return False
+        following = self._next_word(text, match.end())
+        if not text[start].islower() and following not in LOWER_STARTERS:
+            return False
+        if stop[-1] != ".":
+            return text[max(start, match.start() - 5) : match.start()] != "Yahoo"
+        word = _word_before(text, start, match.start()).lower()
+        return (
+            word.replace("'", "").replace("’", "").isalpha()
+            and (len(word) > 2 or word in SHORT_WORDS)
+            and word not in self._abbreviations
+            and word not in NUMBERED
+            and word not in CLOSING
+            and word not in OPEN_ENDED
+            and not _VOWELS.isdisjoint(word)
+        )
+
+    def _glued(self, text: str, match: re.Match[str], following: str) -> bool:
+        """Decide on a stop with no space after it: a sentence only where both sides say so."""
+        if match[1][-1] in "!?" and following >= "\u2e80":
+            return True
+        before = text[max(0, match.start() - 3) : match.start()]
+        if match[2] or match[4] or not (len(before) == 3 and before.isalpha() and before.islower()):
+            return False
+        return re.split("['’]", self._next_word(text, match.end()))[0] in GLUED_STARTERS
 
     @staticmethod
-    def _word(text: str, at: int) -> str:
-        word = _WORD.match(text, at)
-        return word[0] if word else ""
-
-    def _starts(self, text: str, at: int) -> bool:
-        """Say whether the word at `at` is one that begins sentences."""
-        return self._word(text, at).lower() in STARTERS
+    def _next_word(text: str, at: int) -> str:
+        token = _TOKEN.match(text, at)
+        return token[0].rstrip(".!?)\"'”’") if token else ""
 
 
-def _unit_starts(text: str, start: int, end: int) -> list[int]:
-    """Return where lines of a paragraph begin that stand for themselves."""
-    return []
-
-
-def _item_starts(text: str, first: re.Match[str], end: int) -> list[int]:
-    """Return where the further items of a list begin that runs on in one line."""
-    starts: list[int] = []
-    close, bullet = re.escape(first["end"]), re.escape(first["bullet"] or "")
-    if first["number"]:
-        labels = [str(int(first["number"]) + step) for step in range(1, 100)]
-    else:
-        labels = list("bcdefghijklmnopqrstuvwxyz")
-    at = first.end()
-    for label in labels:
-        found = re.compile(rf"(?<=\s){bullet}\s?{label}{close}\s(?=\S)").search(text, at, end)
-        if not found:
-            break
-        starts.append(found.start())
-        at = found.end()
-    return starts
+def _word_before(text: str, start: int, at: int) -> str:
+    """Return the word that ends at `at`, or as much of it as tells it from an abbreviation."""
+    words = text[max(start, at - 24) : at].rsplit(None, 1)
+    return words[-1].lstrip("([{\"'“‘«„*_—–-") if words else ""
