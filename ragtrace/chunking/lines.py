@@ -40,11 +40,24 @@ def split_units(text: str) -> Iterator[tuple[int, int]]:
     Each begins with a character that is not white; white space may trail.
     """
     start = len(text) - len(text.lstrip())
+    # Looked for only where one can be: one search for a fixed string costs next to nothing.
+    split = _split_ruled if any(rule in text for rule in _RULES) else _split_paragraph
     for gap in _PARAGRAPH_BREAK.finditer(text, start):
-        yield from _split_paragraph(text, start, gap.start())
+        yield from split(text, start, gap.start())
         start = gap.end()
     if start < len(text):
-        yield from _split_paragraph(text, start, len(text))
+        yield from split(text, start, len(text))
+
+
+def _split_ruled(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Split a paragraph at the rules that were drawn in it, as signatures and mails have them."""
+    for rule in _RULE.finditer(text, start, end):
+        if start < rule.start():
+            yield from _split_paragraph(text, start, rule.start())
+        yield rule.span()
+        start = rule.end()
+    if start < end:
+        yield from _split_paragraph(text, start, end)
 
 
 def _split_paragraph(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

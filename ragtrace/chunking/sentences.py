@@ -45,7 +45,7 @@ _STOP = re.compile(
     rf"([{_STOPS}][{_STOPS}]*+(?:[ \u00a0]\.++)*+)"
     # What closes with the sentence: quotes, brackets, marks of emphasis, notes, a smiley.
     r"((?:[\"'”’“»«›)\]}」』）】》〉*_\u00b9\u00b2\u00b3]|[ \u00a0\u202f]»"
-    r"|\[[0-9][0-9,–-]{0,9}\]|[ ]?[:;]-?[)(DP](?!\S))*+)"
+    r"|[ ][\"”](?=[ ]?\n)|\[[0-9][0-9,–-]{0,9}\]|[ ]?[:;]-?[)(DP](?!\S))*+)"
     r"(\s*+)"
     # What opens the next one.
     r"((?:[\"'“‘«»‹„¿¡(\[{「『（*_–—-]++(?:(?<=[«¿–—-])[ \u00a0\u202f])?+)?+)"
@@ -111,7 +111,7 @@ class RuleSegmenter:
             return not speaks and following not in _NEVER_FIRST
         elif not space:
             return self._glued(text, match, following)
-        elif following in _NEVER_FIRST:
+        elif following in _NEVER_FIRST and "\n" not in space:
             return False
         elif following.islower():
             return self._goes_on_in_lower_case(text, start, match)
