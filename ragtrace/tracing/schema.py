@@ -12,11 +12,14 @@ ScoreKind = Literal["similarity", "distance", "relevance", "unknown"]
 Stage = Literal["retrieved", "merged"]
 
 
-class TraceHit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TraceHit(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
     """Hold one chunk that a retriever returned.
 
     `rank` counts from 1. `score` is the store's own number, never converted. `start` and `end` are
-    code points of the document, `length` is in characters of the whole text of the hit.
+    code points of the document, `length` is in characters of the whole text of the hit. `extra`
+    holds keys that only a newer version knows.
     """
 
     rank: int
@@ -33,6 +36,7 @@ class TraceHit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str | None = None
     merged_ids: tuple[str, ...] | None = None
     metadata: dict[str, Any] | None = None
+    extra: dict[str, Any] | None = None
 
 
 class TraceError(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,12 +47,20 @@ class TraceError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Trace(
-    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="schema", tag=SCHEMA
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    tag_field="schema",
+    tag=SCHEMA,
 ):
     """Hold one retrieval.
 
     `id` is 32 hex digits. `ts` is the start of the call in Unix seconds, `latency_ms` the duration
-    of the retriever alone in milliseconds. Optional fields are left out of the line when unknown.
+    of the retriever alone in milliseconds. `sample_rate` is the chance with which the call was
+    kept. Optional fields are left out of the line when unknown. `extra` holds keys that only a
+    newer version knows; they are written back beside the others.
     """
 
     id: str
@@ -70,3 +82,4 @@ class Trace(
     error: TraceError | None = None
     tags: tuple[str, ...] | None = None
     metadata: dict[str, Any] | None = None
+    extra: dict[str, Any] | None = None
