@@ -76,7 +76,7 @@ class tracing_in_progress:  # noqa: N801  # a context manager reads like a funct
 
     __slots__ = ("_call", "_token")
 
-    def __init__(self, call: "Call") -> None:
+    def __init__(self, call: "Call | None") -> None:
         self._call = call
 
     def __enter__(self) -> None:
