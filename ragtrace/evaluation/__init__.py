@@ -7,6 +7,7 @@ from ragtrace.evaluation.eval_set import EvalSet, GoldSpan, Question, normalize_
 from ragtrace.evaluation.exports import read_run, run_text, write_eval_set
 from ragtrace.evaluation.faults import Fault, Limits
 from ragtrace.evaluation.formats import load_eval_set, load_qrels
+from ragtrace.evaluation.harness import FailedQuestion, RunSummary, run_eval
 from ragtrace.evaluation.metrics import (
     RankingScores,
     TextScores,
@@ -14,6 +15,7 @@ from ragtrace.evaluation.metrics import (
     score_matches,
     score_text,
 )
+from ragtrace.evaluation.repairs import Outcome, WhatIf, what_if
 from ragtrace.evaluation.results import (
     Analysis,
     DocumentMisses,
@@ -31,6 +33,7 @@ __all__ = [
     "Anchored",
     "DocumentMisses",
     "EvalSet",
+    "FailedQuestion",
     "Fault",
     "FaultSummary",
     "Finding",
@@ -39,14 +42,17 @@ __all__ = [
     "Limits",
     "Mean",
     "Misses",
+    "Outcome",
     "Question",
     "QuestionResult",
     "RankingScores",
+    "RunSummary",
     "Signal",
     "SpanResult",
     "TextScores",
     "TraceCollector",
     "TraceCounts",
+    "WhatIf",
     "analyze",
     "analyze_collected",
     "anchor",
@@ -56,9 +62,11 @@ __all__ = [
     "load_qrels",
     "normalize_query",
     "read_run",
+    "run_eval",
     "run_text",
     "score_ids",
     "score_matches",
     "score_text",
+    "what_if",
     "write_eval_set",
 ]

@@ -8,7 +8,7 @@ import msgspec
 
 from ragtrace.evaluation.eval_set import EvalSet, normalize_query
 from ragtrace.evaluation.signals import SignalTotals
-from ragtrace.tracing.schema import Trace
+from ragtrace.tracing import Trace, read_traces
 
 StageChoice = Literal["last", "retrieved", "merged"]
 
@@ -149,8 +149,6 @@ def collect(
 
 
 def _add_file(path: str | os.PathLike[str], collector: TraceCollector) -> int:
-    from ragtrace.tracing import read_traces
-
     reader = read_traces(path)
     add = collector.add
     for trace in reader:
@@ -160,8 +158,6 @@ def _add_file(path: str | os.PathLike[str], collector: TraceCollector) -> int:
 
 def read_all(traces: Traces | Iterable[str | os.PathLike[str]]) -> Iterator[Trace]:
     """Yield traces from values, a path, or paths."""
-    from ragtrace.tracing import read_traces
-
     for item in (traces,) if isinstance(traces, str | os.PathLike) else traces:
         if isinstance(item, str | os.PathLike):
             yield from read_traces(item)

@@ -56,8 +56,9 @@ GIANT = 3.0
 FRAGMENT = 0.25
 """A chunk under this share of the middle length is a fragment, if it is little but the label."""
 
-CROWDED = 0.4
-"""Share of the first k hits that must repeat others before they are blamed for a missing one."""
+CROWDED = 0.6
+"""Share of the first k hits that must repeat others before they are blamed for a passage that
+the trace does not reach."""
 
 _EXCERPT = 80
 
@@ -121,11 +122,12 @@ class FaultFinder:
             fault = ask(label, finding, hits)
             if fault is not None:
                 return fault
-        if finding.verdict != "cut-all-parts":
-            crowded = self._crowded(label, finding, hits)
-            if crowded is not None:
-                return crowded
-        return self._cut(label, finding) or self._chunk(label, finding) or self._low(finding)
+        crowded = self._crowded(finding, hits)
+        if crowded is not None and finding.rank is not None:
+            return crowded
+        fault = self._cut(label, finding) or self._chunk(label, finding)
+        # That the passage would have come next is only likely where its rank is not known.
+        return fault or crowded or self._low(finding)
 
     def _old_version(
         self, label: GoldSpan, finding: Finding, hits: Sequence[Retrieved]
@@ -133,16 +135,24 @@ class FaultFinder:
         top = hits[: self.k]
         reached = finding.rank if finding.verdict == "whole" and finding.rank else self.k + 1
         text = self._passage(label, finding)
+        today = [chunk.text for chunk in self._chunks(finding)]
+
+        def is_version(hit: Retrieved) -> bool:
+            # A trace may have kept only the beginning of the old text, so ask both ways.
+            return says_the_same(text, hit.text) or any(
+                says_the_same(hit.text, chunk) for chunk in today
+            )
+
         old = [
             hit
             for hit in top
             if hit.outdated is not None
             and hit.position < reached
-            and (hit.doc_id == self._document(label, finding) or says_the_same(text, hit.text))
+            and (hit.doc_id == self._document(label, finding) or is_version(hit))
         ]
         if not old:
             return None
-        same = [hit for hit in old if says_the_same(text, hit.text)]
+        same = [hit for hit in old if is_version(hit)]
         if not same and not self._would_fit(finding, len(old)):
             return None
         first = (same or old)[0]
@@ -159,7 +169,7 @@ class FaultFinder:
         )
 
     def _would_fit(self, finding: Finding, freed: int) -> bool:
-        return finding.rank is not None and finding.rank - freed <= self.k
+        return finding.rank is not None and 0 < finding.rank - self.k <= freed
 
     def _unindexed(
         self, label: GoldSpan, finding: Finding, hits: Sequence[Retrieved]
@@ -192,14 +202,15 @@ class FaultFinder:
             used += self.limits.context_length(hit.text)
             if used <= limit:
                 fits = hit.position
-        if finding.rank <= fits:
+        if used <= limit:
             return None
+        held = finding.rank <= fits
         return Fault(
             kind="context-overflow",
-            repair="smaller-k",
+            repair="smaller-k" if held else "smaller-chunks",
             message=(
                 f"{self.k} hits need {used}, the prompt has room for {limit}: only the first "
-                f"{fits} fit, the answer is at rank {finding.rank}"
+                f"{fits} fit, and the answer is at rank {finding.rank}"
             ),
             chunk_ids=finding.retrieved_ids,
             figures={"used": used, "limit": limit, "fits": fits, "rank": finding.rank},
@@ -221,9 +232,7 @@ class FaultFinder:
             figures=_known(rank=finding.rank),
         )
 
-    def _crowded(
-        self, label: GoldSpan, finding: Finding, hits: Sequence[Retrieved]
-    ) -> Fault | None:
+    def _crowded(self, finding: Finding, hits: Sequence[Retrieved]) -> Fault | None:
         top = hits[: self.k]
         kept = {hit.rank for hit in drop_near_duplicates(as_hits(top))}
         repeated = [hit for hit in top if hit.position not in kept]

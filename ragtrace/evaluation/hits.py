@@ -124,7 +124,8 @@ def _resolve(hit: TraceHit, position: int, sources: Sources) -> Retrieved:
         text=text,
         length=length,
         score=hit.score,
-        doc_version=hit.doc_version,
+        # Only a manifest's chunks know their version.
+        doc_version=hit.doc_version or getattr(chunk, "doc_version", None),
         outdated=outdated,
     )
 

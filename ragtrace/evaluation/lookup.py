@@ -103,8 +103,16 @@ class ChunkLookup:
 
     def neighbours(self, chunk: Chunk) -> list[Chunk]:
         """Return the chunk before and the chunk after, where there are such."""
-        ids = (f"{chunk.doc_id}#c{chunk.index - 1}", f"{chunk.doc_id}#c{chunk.index + 1}")
-        return [self._by_id[name] for name in ids if name in self._by_id]
+        around = (self.at(chunk.doc_id, chunk.index + step) for step in (-1, 1))
+        return [neighbour for neighbour in around if neighbour is not None]
+
+    def at(self, doc_id: str, index: int) -> Chunk | None:
+        """Return the chunk with this index in its document, whatever its id."""
+        return self._by_index.get((doc_id, index))
+
+    @cached_property
+    def _by_index(self) -> dict[tuple[str, int], Chunk]:
+        return {(chunk.doc_id, chunk.index): chunk for chunk in self._by_id.values()}
 
     @cached_property
     def median_length(self) -> float:

@@ -1,14 +1,12 @@
 """What all traces together say beside the labels: latency, scores, mixed splitters."""
 
 from collections import Counter
-from collections.abc import Sequence
-from itertools import pairwise
 from math import ceil, comb, log
 from typing import Literal
 
 import msgspec
 
-from ragtrace.tracing.schema import Trace
+from ragtrace.tracing import Trace, check_direction
 
 SignalKind = Literal[
     "narrow-scores", "reversed-scores", "slow-long-queries", "failing-document", "mixed-splitters"
@@ -102,7 +100,7 @@ class SignalTotals:
             self.fused += abs(high) < _FUSION_SCORE
         if trace.score_kind is not None and trace.score_kind != "unknown" and low < high:
             self.directed += 1
-            self.reversed += is_reversed(scores, trace.score_kind)
+            self.reversed += check_direction(trace) is not None
 
     def merge(self, other: "SignalTotals") -> None:
         """Add what another part of the traces gave."""
@@ -178,16 +176,6 @@ class SignalTotals:
                 for size in sizes
             },
         )
-
-
-def is_reversed(scores: Sequence[float], kind: str) -> bool:
-    """Tell whether scores in rank order never go the way their kind says, and somewhere against it.
-
-    >>> is_reversed([0.2, 0.5, 0.9], "similarity"), is_reversed([0.2, 0.5], "distance")
-    (True, False)
-    """
-    ordered = list(scores) if kind == "distance" else [-score for score in scores]
-    return ordered[0] > ordered[-1] and all(first >= second for first, second in pairwise(ordered))
 
 
 def failing_documents(labels: dict[str, tuple[int, int]]) -> list[Signal]:

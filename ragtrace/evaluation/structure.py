@@ -51,7 +51,7 @@ class Blocks:
         return any(before <= start <= after for start in self.items)
 
     def _cuts_sentence(self, before: int, after: int) -> bool:
-        from ragtrace.chunking import RuleSegmenter
+        from ragtrace.chunking.sentences import RuleSegmenter
 
         if before == 0 or after >= len(self.text):
             return False
