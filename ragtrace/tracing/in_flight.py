@@ -46,5 +46,12 @@ class InFlight(Generic[Value]):
         with self._lock:
             return self._values.pop(key, None)
 
+    def clear(self) -> list[Value]:
+        """Forget all values and return them, oldest first."""
+        with self._lock:
+            values = list(self._values.values())
+            self._values.clear()
+            return values
+
     def __len__(self) -> int:
         return len(self._values)

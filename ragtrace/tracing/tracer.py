@@ -177,7 +177,8 @@ class Tracer:
     ) -> Trace | None:
         """End a retrieval and return the trace as it was written, `None` if it was not.
 
-        `hits` is called, if the call is sampled, to read what came back, best first.
+        `hits` is called, if the call is sampled, to read what came back, best first. Hits that were
+        merged make the stage `merged` unless one is given.
         """
         ended = self._now()
         if not call.sampled:
@@ -194,7 +195,7 @@ class Tracer:
                 ended,
                 hits=kept,
                 score_kind=score_kind,
-                stage=stage,
+                stage=stage if stage is not None else stage_of(found),
                 splitter=splitter if splitter is not None else common_splitter(found),
                 sample_rate=self._rate if self._rate < 1.0 else None,
             )
@@ -315,6 +316,11 @@ def as_tracer(
     if options:
         raise ValueError(f"give {', '.join(options)} to the Tracer itself, not beside it")
     return sink
+
+
+def stage_of(hits: Iterable[Hit]) -> Stage | None:
+    """Return `merged` where a retriever returned hits that were merged inside it."""
+    return "merged" if any(len(hit.merged_ids) > 1 for hit in hits) else None
 
 
 def common_splitter(hits: Iterable[Hit]) -> str | None:
