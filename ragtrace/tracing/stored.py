@@ -9,6 +9,7 @@ from typing import Any
 
 from ragtrace.chunking.chunk import strip_decoration
 from ragtrace.chunking.metadata import (
+    CHUNK_KEYS,
     content_hash,
     document_id,
     join_heading_path,
@@ -38,7 +39,8 @@ def read_stored(
     >>> read_stored("Hello", {"doc_id": "guide", "start_index": 7}, rank=1, own_id="a1").end
     12
     """
-    known = metadata if _describes(metadata, content) else {}
+    described = _describes(metadata, content)
+    known = metadata if described else {}
     text = strip_decoration(
         content,
         _integer(known.get("prefix_length")) or 0,
@@ -60,7 +62,7 @@ def read_stored(
         heading_path=_path(metadata.get("heading_path")),
         doc_version=None if metadata.get("doc_version") is None else str(metadata["doc_version"]),
         merged_ids=_names(known.get("merged_ids")),
-        metadata=dict(metadata),
+        metadata=dict(metadata) if described else _of_document(metadata),
     )
 
 
@@ -84,6 +86,10 @@ def stored_metadata(hit: Hit) -> dict[str, Any]:
         "merged_ids": json.dumps(hit.merged_ids, ensure_ascii=False) if hit.merged_ids else None,
     }
     return hit.metadata | {key: value for key, value in values.items() if value is not None}
+
+
+def _of_document(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in metadata.items() if key not in CHUNK_KEYS}
 
 
 def _describes(metadata: Mapping[str, Any], content: str) -> bool:

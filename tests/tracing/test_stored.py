@@ -24,10 +24,17 @@ def test_numbers_that_a_store_turned_into_floats_or_strings_are_read() -> None:
 
 
 def test_metadata_copied_to_another_text_is_not_believed() -> None:
-    hit = read_stored("Hello and a longer window", KEPT, rank=1, own_id="own", doc_id="guide")
+    hit = read_stored(
+        "Hello and a longer window",
+        {**KEPT, "author": "Ada"},
+        rank=1,
+        own_id="own",
+        doc_id="guide",
+    )
     assert (hit.chunk_id, hit.doc_id) == ("own", "guide")
     assert (hit.start, hit.end, hit.chunk_index) == (None, None, None)
     assert hit.text == "Hello and a longer window"
+    assert hit.metadata == {"author": "Ada"}
 
 
 def test_without_offsets_the_hash_tells_whose_metadata_it_is() -> None:
