@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from ragtrace.chunking.languages import UNFINISHED
+
 # A blank line, however it is spelled.
 _PARAGRAPH_BREAK = re.compile(r"\n[^\S\n]*\n\s*|\r\r\s*|\u2029\s*")
 _BULLETS = "-*+•‣▪●◦·⁃"
@@ -21,17 +23,6 @@ _RULE = re.compile(r"(?<!\S)(?:_{4,}|-{5,}|\*{3,}|={4,}|~{4,})(?!\S)\s*")
 # A line with less than this share of the paragraph's widest line had room for the next word.
 _SHORT = 0.6
 _NARROW = 30
-
-
-# Words that a line does not end with unless the sentence goes on.
-_UNFINISHED = frozenset(
-    """
-    a an the this that these those of in on at by for from with to as and or but nor if than is are
-    was were be been will would can could may might must shall should has have had not no my your
-    his her its our their who which whose when where while because into upon about over under
-    between through very so
-    """.split()
-)
 
 
 def split_units(text: str) -> Iterator[tuple[int, int]]:
@@ -105,7 +96,7 @@ def _introduces(previous: str, marker: re.Match[str]) -> bool:
 
 
 def _is_finished(line: str) -> bool:
-    return line[-1] not in ",;-–—" and line.rsplit(None, 1)[-1].lower() not in _UNFINISHED
+    return line[-1] not in ",;-–—" and line.rsplit(None, 1)[-1].lower() not in UNFINISHED
 
 
 def _split_run_on_list(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -3,18 +3,23 @@
 import re
 from typing import Protocol
 
+from ragtrace.chunking.abbreviations import ABBREVIATIONS_OF
 from ragtrace.chunking.languages import (
     ABBREVIATIONS,
+    CAPITALISED_CLOSING,
     CLOSING,
     GLUED_STARTERS,
-    LANGUAGES,
+    LOWER_STARTERS,
     MONTHS,
+    MORE_ABBREVIATIONS_OF,
     NUMBERED,
     OPEN_ENDED,
-    LOWER_STARTERS,
+    ORDINAL_BEFORE,
     SHORT_WORDS,
     SPEECH,
     STARTERS,
+    STARTERS_OF,
+    TITLES,
 )
 from ragtrace.chunking.lines import split_units
 
@@ -58,6 +63,7 @@ _ENUMERATOR = re.compile(
     r"[\[(\"“]?(?:[•⁃‣▪●*+-]\s?)?\(?(?:[0-9]{1,3}(?:\.[0-9]{1,3}){0,3}|[A-Za-z]|[ivxIVX]{1,5})[.)]{1,2}"
 )
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
+_CAPITALISED = TITLES | CAPITALISED_CLOSING
 _NEVER_FIRST = frozenset(",;:)]%&/=<>|，；：、）」』")
 _VOWELS = frozenset("aeiouyAEIOUYäöüéèêëáàâãíìîóòôõúùûåøæœąęıаеёиоуыэюяієїґαεηιουω")
 
@@ -75,7 +81,11 @@ class RuleSegmenter:
 
     def __init__(self, language: str = "en") -> None:
         self.language = language
-        self._abbreviations = ABBREVIATIONS | LANGUAGES.get(language[:2].lower(), frozenset())
+        code = language[:2].lower()
+        words = f"{ABBREVIATIONS_OF.get(code, '')} {MORE_ABBREVIATIONS_OF.get(code, '')}".split()
+        self._abbreviations = ABBREVIATIONS | (set(words) - CLOSING - NUMBERED - OPEN_ENDED)
+        self._known = self._abbreviations | CLOSING | NUMBERED | OPEN_ENDED
+        self._starters = STARTERS | frozenset(STARTERS_OF.get(code, "").split())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RuleSegmenter) and other.language == self.language
@@ -124,7 +134,7 @@ class RuleSegmenter:
             if closing and _SPEAKER.match(text, match.end()):
                 return False
             name = text[max(start, match.start() - 5) : match.start()] == "Yahoo"
-            return not name or self._next_word(text, match.end()).lower() in STARTERS
+            return not name or self._next_word(text, match.end()).lower() in self._starters
         return following.isalnum() or bool(opening)
 
     def _full_stop(self, text: str, start: int, match: re.Match[str], following: str) -> bool:
@@ -138,43 +148,53 @@ class RuleSegmenter:
         key = word.lower()
         if key in OPEN_ENDED:
             return True
-        if key in self._abbreviations:
+        if word in TITLES or key in self._abbreviations:
             return False
         if key in NUMBERED:
             return not (following.isdigit() or following in "§#" or match[4] in ("(", "["))
+        may_close = key in CLOSING or word in CAPITALISED_CLOSING
+        initial = len(word) == 1 and word.isalpha()
         if following.isdigit():
-            return key not in CLOSING and not (len(word) == 1 and word.isalpha())
-        if key in CLOSING or (len(word) == 1 and word.isupper()) or _DOTTED.fullmatch(word):
+            return not may_close and not initial
+        if may_close or (initial and word.isupper()) or _DOTTED.fullmatch(word):
             if ")" in match[2] or not following.isalpha():
                 return False
             starter = self._next_word(text, match.end()).lower()
-            if key in ("a.m", "p.m") and starter in self._abbreviations:
+            if key in ("a.m", "p.m") and starter.capitalize() in TITLES:
                 return at - start > 16  # "At 5 p.m. Mr. Smith" has not said anything yet
-            return starter in STARTERS
+            return starter in self._starters
         if word.isdigit():
-            return len(word) > 2 or self._next_word(text, match.end()).lower() not in MONTHS
-        # No vowel: "Bldg.", "Hptm."; but capitals ("TV.", "NBC.") do end sentences.
-        return not word.isalpha() or word.isupper() or len(word) < 3 or not _VOWELS.isdisjoint(word)
+            return not (len(word) < 3 and following.isupper() and self._is_ordinal(text, match))
+        if word.isalpha() and _VOWELS.isdisjoint(word) and not word.isupper() and len(word) > 1:
+            # "Bldg.", "Hptm.": most likely an abbreviation, like those that may end a sentence.
+            return self._next_word(text, match.end()).lower() in self._starters
+        return True
+
+    def _is_ordinal(self, text: str, match: re.Match[str]) -> bool:
+        """Say whether the number before the stop counts: "am 3. Mai", "der 2. Versuch"."""
+        before = text[max(0, match.start() - 12) : match.start()].split()
+        return self._next_word(text, match.end()).lower() in MONTHS or (
+            len(before) > 1 and before[-2].lower() in ORDINAL_BEFORE
+        )
 
     def _goes_on_in_lower_case(self, text: str, start: int, match: re.Match[str]) -> bool:
         """Decide on a stop before a small letter: people do write like that."""
         stop, closing = match[1], match[2]
-        if len(stop) > 1 and stop[-1] == "." or closing.strip(":;-)(DP ") or match[4]:
+        if (len(stop) > 1 and stop[-1] == ".") or closing.strip(":;-)(DP ") or match[4]:
             return False
         following = self._next_word(text, match.end())
         if not text[start].islower() and following not in LOWER_STARTERS:
             return False
         if stop[-1] != ".":
             return text[max(start, match.start() - 5) : match.start()] != "Yahoo"
-        word = _word_before(text, start, match.start()).lower()
+        word = _word_before(text, start, match.start())
+        key = word.lower()
         return (
-            word.replace("'", "").replace("’", "").isalpha()
-            and (len(word) > 2 or word in SHORT_WORDS)
-            and word not in self._abbreviations
-            and word not in NUMBERED
-            and word not in CLOSING
-            and word not in OPEN_ENDED
-            and not _VOWELS.isdisjoint(word)
+            key.replace("'", "").replace("’", "").isalpha()
+            and (len(key) > 2 or key in SHORT_WORDS)
+            and word not in _CAPITALISED
+            and key not in self._known
+            and not _VOWELS.isdisjoint(key)
         )
 
     def _glued(self, text: str, match: re.Match[str], following: str) -> bool:
