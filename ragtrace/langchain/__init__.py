@@ -1,1 +1,26 @@
-"""langchain."""
+"""Tracing, splitters and post-retrieval for LangChain."""
+
+from ragtrace.langchain.handler import TraceCallbackHandler, trace_retrieval
+from ragtrace.langchain.postprocessors import (
+    MergeAdjacentCompressor,
+    MergingRetriever,
+    NearDuplicateCompressor,
+)
+from ragtrace.langchain.retriever import TracedRetriever
+from ragtrace.langchain.splitters import (
+    DefinitionSplitter,
+    HeadingPathSplitter,
+    SentenceAlignedSplitter,
+)
+
+__all__ = [
+    "DefinitionSplitter",
+    "HeadingPathSplitter",
+    "MergeAdjacentCompressor",
+    "MergingRetriever",
+    "NearDuplicateCompressor",
+    "SentenceAlignedSplitter",
+    "TraceCallbackHandler",
+    "TracedRetriever",
+    "trace_retrieval",
+]

@@ -16,7 +16,7 @@ STORED = (
             "chunk_id": "guide.md#c1",
             "chunk_index": 1,
             "start_index": 40,
-            "end_index": 79,
+            "end_index": 78,
             "heading_path": "Guide > Timeouts",
             "prefix_length": 18,
             "suffix_length": 0,
@@ -77,9 +77,9 @@ def test_a_line_holds_what_the_store_knew(side: Side, tmp_path: Path) -> None:
     assert line["latency_ms"] > 0
     first, second = line["hits"]
     assert (first["rank"], first["chunk_id"], first["doc_id"]) == (1, "guide.md#c1", "guide.md")
-    assert (first["start"], first["end"], first["chunk_index"]) == (40, 79, 1)
+    assert (first["start"], first["end"], first["chunk_index"]) == (40, 78, 1)
     assert first["heading_path"] == ["Guide", "Timeouts"]
-    assert first["snippet"] == "A timeout is 5 seconds. It can be set."[:39]
+    assert first["snippet"] == "A timeout is 5 seconds. It can be set."
     assert first["score"] == 0.875
     assert second["snippet"] == "x" * 200
     assert second["rank"] == 2
@@ -109,10 +109,11 @@ def test_the_handler_sees_what_the_wrapper_sees(side: Side, tmp_path: Path) -> N
     side.trace(retriever, ["q"], tmp_path / "wrapper.jsonl")
     (handler,) = lines_of(tmp_path / "handler.jsonl")
     (wrapper,) = lines_of(tmp_path / "wrapper.jsonl")
-    # LangChain's events carry neither scores nor k, nor does a handler add tags of its own.
+    # LangChain's events carry neither scores nor k; they do carry tags and a run.
     for line in (handler, wrapper):
         line.pop("top_k")
         line.pop("tags", None)
+        line.pop("trace_id", None)
         for hit in line["hits"]:
             hit.pop("score")
     assert comparable(handler) == comparable(wrapper)

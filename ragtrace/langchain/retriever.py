@@ -1,0 +1,200 @@
+"""A retriever that answers exactly as the one inside it does, and writes a trace of each call."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from langchain_core.documents import Document
+from langchain_core.runnables import Runnable, RunnableConfig
+from typing_extensions import override
+
+from ragtrace.langchain.inspection import (
+    choose,
+    emits_events,
+    labels_of,
+    metadata_of,
+    name_of,
+    top_k_of,
+)
+from ragtrace.langchain.outer import OuterRetriever
+from ragtrace.langchain.runs import place_of
+from ragtrace.langchain.scores import ObservedScores, observe
+from ragtrace.tracing import Call, Hit, Tracer, TraceWriter, tracing_in_progress
+from ragtrace.tracing.schema import ScoreKind
+from ragtrace.tracing.stored import read_stored
+
+
+def to_hit(document: Document, rank: int, score: float | None = None) -> Hit:
+    """Read a hit from a document; `rank` counts from 1."""
+    return read_stored(
+        document.page_content, document.metadata, rank=rank, score=score, own_id=document.id
+    )
+
+
+def to_hits(documents: Iterable[Document], scores: ObservedScores) -> list[Hit]:
+    """Read hits, best first, with the scores that are known."""
+    return [
+        to_hit(document, rank, scores.of(document)) for rank, document in enumerate(documents, 1)
+    ]
+
+
+class Mark:
+    """Mark a call of a `TracedRetriever` while it runs, so that it is written down once.
+
+    The first retriever event below the wrapper is about the very same call: a handler takes it by
+    `claim` and writes nothing of its own.
+    """
+
+    __slots__ = ("_claimed", "call")
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self._claimed = False
+
+    def claim(self) -> bool:
+        """Take the event that repeats the call; true once."""
+        first = not self._claimed
+        self._claimed = True
+        return first
+
+
+class Finished(NamedTuple):
+    """Hold what a later stage (merging) needs of a traced call: its record, not its documents.
+
+    `scores` are by the `id()` of the documents that came back, all of them.
+    """
+
+    tracer: Tracer
+    call: Call
+    scores: dict[int, float | None]
+    score_kind: ScoreKind | None
+
+
+running: ContextVar[Mark | None] = ContextVar("ragtrace_langchain_running", default=None)
+"""The innermost call of a `TracedRetriever` that runs in this context."""
+
+finished: ContextVar[Finished | None] = ContextVar("ragtrace_langchain_finished", default=None)
+"""The latest call of a `TracedRetriever` that ended in this context."""
+
+
+class TracedRetriever(OuterRetriever):
+    """Wrap a retriever: the same documents, and one trace line for each call.
+
+    `base_retriever` may be any `Runnable` from a query to documents. `trace_path` and the options
+    are those of `ragtrace.tracing.Tracer`; a `tracer` made before is used as it is. Scores that a
+    vector store computes and its retriever drops are recorded without a second query. Whatever
+    else the wrapped retriever has (`search_kwargs`, `vectorstore`, `add_documents`) is read and
+    set through the wrapper.
+
+    >>> import tempfile, pathlib
+    >>> from langchain_core.runnables import RunnableLambda
+    >>> from ragtrace.tracing import read_traces
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "traces.jsonl")
+    >>> search = RunnableLambda(lambda query: [Document(page_content="Five seconds.", id="a#c0")])
+    >>> TracedRetriever(search, path).invoke("How long is a timeout?")
+    [Document(id='a#c0', metadata={}, page_content='Five seconds.')]
+    >>> [(trace.query, trace.hits[0].chunk_id) for trace in read_traces(path)]
+    [('How long is a timeout?', 'a#c0')]
+    """
+
+    tracer: Tracer
+
+    def __init__(
+        self,
+        base_retriever: Runnable[Any, Any],
+        trace_path: str | os.PathLike[str] | TraceWriter = "traces.jsonl",
+        *,
+        tracer: Tracer | None = None,
+        name: str | None = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        if tracer is None:
+            tracer = Tracer(trace_path, tags=tuple(tags or ()), metadata=metadata, **options)
+        elif options:
+            raise ValueError(f"{', '.join(sorted(options))}: give this to the tracer passed in")
+        super().__init__(base_retriever, tracer=tracer, name=name, tags=tags, metadata=metadata)
+
+    @override
+    def invoke(
+        self, input: str, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> list[Document]:
+        """Ask the wrapped retriever; `config` and `kwargs` reach it as they are."""
+        with _Retrieval(self, input, config, kwargs) as retrieval:
+            if retrieval.reports_itself:
+                documents = retrieval.runnable.invoke(input, retrieval.config, **kwargs)
+            else:
+                documents = super().invoke(input, config, **kwargs)
+            retrieval.documents = documents
+        return documents  # type: ignore[no-any-return]  # whatever the runnable answers
+
+    @override
+    async def ainvoke(
+        self, input: str, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> list[Document]:
+        """Ask the wrapped retriever by its own asynchronous method."""
+        with _Retrieval(self, input, config, kwargs) as retrieval:
+            if retrieval.reports_itself:
+                documents = await retrieval.runnable.ainvoke(input, retrieval.config, **kwargs)
+            else:
+                documents = await super().ainvoke(input, config, **kwargs)
+            retrieval.documents = documents
+        return documents  # type: ignore[no-any-return]  # whatever the runnable answers
+
+
+class _Retrieval:
+    """Record one call: begun when it is made, written when the `with` block ends."""
+
+    def __init__(
+        self,
+        wrapper: TracedRetriever,
+        query: Any,
+        config: RunnableConfig | None,
+        kwargs: Mapping[str, Any],
+    ) -> None:
+        runnable, self.config = choose(wrapper.base_retriever, config)
+        self.reports_itself = emits_events(runnable)
+        self.documents: Any = None
+        self._tracer = wrapper.tracer
+        self._scores = ObservedScores()
+        self.runnable = observe(runnable, self._scores)
+        place = place_of(config)
+        self._call = self._tracer.start(
+            query,
+            top_k=top_k_of(runnable, kwargs),
+            retriever=wrapper.name or name_of(runnable),
+            id=kwargs.get("run_id"),
+            parent=place.call if place else None,
+            trace_id=place.trace_id if place else None,
+            **labels_of(metadata_of(config)),
+        )
+
+    def __enter__(self) -> Self:
+        self._progress = tracing_in_progress(self._call)
+        self._progress.__enter__()
+        self._token = running.set(Mark(self._call))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        running.reset(self._token)
+        self._progress.__exit__(None, None, None)
+        if error is not None:
+            self._tracer.fail(self._call, error)
+            return
+        score_kind = self._scores.kind(self.documents)
+        self._tracer.finish(
+            self._call,
+            lambda: to_hits(self.documents, self._scores),
+            score_kind=score_kind,
+        )
+        if self._call.sampled and isinstance(self.documents, list):
+            scores = {id(document): self._scores.of(document) for document in self.documents}
+            finished.set(Finished(self._tracer, self._call, scores, score_kind))

@@ -1,0 +1,134 @@
+"""Keep a LangChain vector store in step with its documents."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import VectorStore
+
+from ragtrace.chunking.metadata import content_hash, document_id
+from ragtrace.index.embedding_cache import EmbeddingCache
+from ragtrace.index.manifest_chunk import ManifestChunk
+from ragtrace.index.plan import Stored, content_id
+from ragtrace.index.stored_metadata import store_metadata
+
+
+class VectorStoreTarget:
+    """Let `ragtrace.index.sync` write to a LangChain vector store.
+
+    Chroma and Qdrant take new metadata for a text they have; other stores get the text again, which
+    costs no embedding where the store's embedder is a `CachedEmbeddings`.
+
+    >>> from langchain_core.embeddings import DeterministicFakeEmbedding
+    >>> from langchain_core.vectorstores import InMemoryVectorStore
+    >>> store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+    >>> VectorStoreTarget(store).present(["244d78ed-fcb9-d597-f78a-5c1194bd2822"])
+    set()
+    """
+
+    def __init__(self, store: VectorStore) -> None:
+        self.store = store
+
+    def add(self, chunks: Stored) -> None:
+        """Embed and write chunks; an id that is there is replaced."""
+        ids = list(chunks)
+        self.delete(ids)  # some stores refuse an id they have, others keep both
+        self.store.add_documents([to_document(i, chunk) for i, chunk in chunks.items()], ids=ids)
+
+    def update(self, chunks: Stored) -> None:
+        """Write the metadata of chunks whose text the store already has."""
+        collection = getattr(self.store, "_collection", None)
+        if hasattr(collection, "update"):
+            self._update_chroma(collection, chunks)
+        elif hasattr(getattr(self.store, "client", None), "overwrite_payload"):
+            self._update_qdrant(chunks)
+        else:
+            self.add(chunks)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Remove chunks; an id that is not there is no error."""
+        there = list(self.present(ids))
+        if there:
+            self.store.delete(there)
+
+    def present(self, ids: Sequence[str]) -> Collection[str]:
+        """Return those of the ids that the store has; all of them where it cannot tell."""
+        try:
+            documents = self.store.get_by_ids(ids)
+        except NotImplementedError:
+            return set(ids)
+        return {document.id for document in documents if document.id is not None} & set(ids)
+
+    def _update_chroma(self, collection: Any, chunks: Stored) -> None:
+        # LangChain's own update embeds the text again. Chroma merges metadata: a key that is gone
+        # has to be named, or a withdrawn permission would stay.
+        held = self.store.get_by_ids(list(chunks))
+        before = {document.id: document.metadata for document in held}
+        metadatas = []
+        for store_id, chunk in chunks.items():
+            gone = dict.fromkeys(before.get(store_id, {}))
+            metadatas.append(gone | store_metadata(chunk))
+        collection.update(ids=list(chunks), metadatas=metadatas)
+
+    def _update_qdrant(self, chunks: Stored) -> None:
+        store: Any = self.store
+        for store_id, chunk in chunks.items():
+            payload = {
+                store.content_payload_key: chunk.content,
+                store.metadata_payload_key: store_metadata(chunk),
+            }
+            store.client.overwrite_payload(store.collection_name, payload, points=[store_id])
+
+
+class CachedEmbeddings(Embeddings):
+    """Embed each text once in the life of a cache file; queries are passed on.
+
+    >>> from langchain_core.embeddings import DeterministicFakeEmbedding
+    >>> cache = EmbeddingCache(":memory:", "fake")
+    >>> embeddings = CachedEmbeddings(DeterministicFakeEmbedding(size=2), cache)
+    >>> embeddings.embed_documents(["a"]) == embeddings.embed_documents(["a"])
+    True
+    """
+
+    def __init__(self, embeddings: Embeddings, cache: EmbeddingCache) -> None:
+        self.embeddings = embeddings
+        self.cache = cache
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Embed texts that the cache does not have."""
+        return self.cache.embed(texts, self.embeddings.embed_documents)
+
+    def embed_query(self, text: str) -> list[float]:
+        """Embed a query."""
+        return self.embeddings.embed_query(text)
+
+
+def to_document(store_id: str, chunk: ManifestChunk) -> Document:
+    """Make a document of a chunk."""
+    return Document(id=store_id, page_content=chunk.content, metadata=store_metadata(chunk))
+
+
+def content_key() -> Callable[[Document], str]:
+    """Return a `key_encoder` for `langchain_core.indexing.index`; make a new one for every call.
+
+    The keys are those of `ragtrace.index.sync`: made of document and text, with a number for texts
+    that repeat. LangChain's own hash takes the metadata in, so that a chunk that only moved is
+    embedded again, and a key made of the position skips a chunk whose text changed. With these keys
+    the metadata of a chunk that moved stays as it was; `sync` writes it.
+
+    >>> key = content_key()
+    >>> first = key(Document("Hello", metadata={"doc_id": "guide"}))
+    >>> first, key(Document("Hello", metadata={"doc_id": "guide"})) == first
+    ('244d78ed-fcb9-d597-f78a-5c1194bd2822', False)
+    """
+    seen: Counter[tuple[str, str]] = Counter()
+
+    def key_of(document: Document) -> str:
+        doc_id = document_id(document.metadata, document.id) or ""
+        key = (doc_id, content_hash(document.page_content))
+        seen[key] += 1
+        return content_id(*key, seen[key] - 1)
+
+    return key_of
