@@ -9,6 +9,12 @@ from types import TracebackType
 _LOGGER = logging.getLogger("ragtrace")
 
 
+def warn(message: str, *values: object) -> None:
+    """Log a warning on the `ragtrace` logger, whose handlers may fail in turn."""
+    with contextlib.suppress(Exception):
+        _LOGGER.warning(message, *values)
+
+
 class ForkLock:
     """Be a re-entrant lock that a forked child never inherits held.
 
@@ -62,15 +68,13 @@ class Failures:
                 return
             # Marked before logging: a log handler that traces, and fails, ends here.
             self._logged.add(key)
-        # A log handler of the user's may fail too.
-        with contextlib.suppress(Exception):
-            _LOGGER.warning(
-                "tracing failed (%s: %s: %s); your retrieval was not affected. "
-                "Further failures of this kind are only counted.",
-                kind,
-                type(error).__name__,
-                _message(error),
-            )
+        warn(
+            "tracing failed (%s: %s: %s); your retrieval was not affected. "
+            "Further failures of this kind are only counted.",
+            kind,
+            type(error).__name__,
+            _message(error),
+        )
 
 
 def _message(error: BaseException) -> str:

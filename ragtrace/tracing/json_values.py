@@ -29,6 +29,8 @@ def encode_line(record: msgspec.Struct) -> bytes:
     >>> encode_line(TraceError(type="ValueError", message="a \ud800"))
     b'{"type":"ValueError","message":"a \xef\xbf\xbd"}\n'
     """
+    if _has_extra(record):
+        return _ENCODER.encode(_spread_extra(_clean_record(record))) + b"\n"
     try:
         return _ENCODER.encode(record) + b"\n"
     except (TypeError, ValueError, OverflowError, RecursionError):
@@ -93,6 +95,22 @@ def _clean_record(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_clean_record(item) for item in value)
     return to_json(value)
+
+
+def _has_extra(record: Any) -> bool:
+    if getattr(record, "extra", None):
+        return True
+    return any(hit.extra for hit in getattr(record, "hits", ()))
+
+
+def _spread_extra(record: msgspec.Struct) -> dict[str, Any]:
+    """Put keys that this version does not know back where they were read."""
+    values: dict[str, Any] = msgspec.to_builtins(record)
+    parts = [values, *values.get("hits", ())]
+    for part in parts:
+        for key, value in part.pop("extra", {}).items():
+            part.setdefault(key, value)
+    return values
 
 
 class _Walk:

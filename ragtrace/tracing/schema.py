@@ -1,6 +1,6 @@
 """The trace line, `ragtrace/1`: one retrieval, one JSON object."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -10,6 +10,8 @@ SNIPPET_LENGTH = 200
 
 ScoreKind = Literal["similarity", "distance", "relevance", "unknown"]
 Stage = Literal["retrieved", "merged"]
+# Said in the JSON Schema; on reading, any text is taken.
+Id = Annotated[str, msgspec.Meta(extra_json_schema={"pattern": "^[0-9a-f]{32}$"})]
 
 
 class TraceHit(
@@ -18,8 +20,7 @@ class TraceHit(
     """Hold one chunk that a retriever returned.
 
     `rank` counts from 1. `score` is the store's own number, never converted. `start` and `end` are
-    code points of the document, `length` is in characters of the whole text of the hit. `extra`
-    holds keys that only a newer version knows.
+    code points of the document, `length` is in characters of the whole text of the hit.
     """
 
     rank: int
@@ -36,6 +37,7 @@ class TraceHit(
     text: str | None = None
     merged_ids: tuple[str, ...] | None = None
     metadata: dict[str, Any] | None = None
+    # Keys that only a newer version knows; they are written back beside the others.
     extra: dict[str, Any] | None = None
 
 
@@ -58,12 +60,13 @@ class Trace(
     """Hold one retrieval.
 
     `id` is 32 hex digits. `ts` is the start of the call in Unix seconds, `latency_ms` the duration
-    of the retriever alone in milliseconds. `sample_rate` is the chance with which the call was
-    kept. Optional fields are left out of the line when unknown. `extra` holds keys that only a
-    newer version knows; they are written back beside the others.
+    of the retriever alone in milliseconds. `parent_id` is the `id` of the retrieval that this one
+    is a part of, `trace_id` that of the whole request. What was made of a retrieval's hits
+    afterwards is a record of its own with the same `id` and the stage `merged`. `sample_rate` is
+    the chance with which the call was kept. Optional fields are left out of the line when unknown.
     """
 
-    id: str
+    id: Id
     ts: float
     query: str
     top_k: int | None
@@ -73,8 +76,8 @@ class Trace(
     score_kind: ScoreKind | None = None
     retriever: str | None = None
     run: str | None = None
-    trace_id: str | None = None
-    parent_id: str | None = None
+    trace_id: Id | None = None
+    parent_id: Id | None = None
     session_id: str | None = None
     splitter: str | None = None
     stage: Stage | None = None
@@ -82,4 +85,5 @@ class Trace(
     error: TraceError | None = None
     tags: tuple[str, ...] | None = None
     metadata: dict[str, Any] | None = None
+    # Keys that only a newer version knows; they are written back beside the others.
     extra: dict[str, Any] | None = None

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypedDict
 
 from ragtrace.tracing.call import Call
 from ragtrace.tracing.context import current_call, current_context
+from ragtrace.tracing.failures import warn
 from ragtrace.tracing.hit import Hit
 from ragtrace.tracing.ids import new_id as random_id
 from ragtrace.tracing.ids import trace_id as as_trace_id
@@ -16,6 +17,7 @@ from ragtrace.tracing.json_values import clean_text, encoded_length, to_json, to
 from ragtrace.tracing.reading import FoundHits
 from ragtrace.tracing.sampling import SampleBy, is_sampled
 from ragtrace.tracing.schema import SNIPPET_LENGTH, ScoreKind, Stage, Trace, TraceError, TraceHit
+from ragtrace.tracing.scores import check_direction
 from ragtrace.tracing.writer import TraceWriter
 
 METADATA_LIMIT = 2048
@@ -105,6 +107,7 @@ class Tracer:
         self._clock = clock
         self._timer = timer
         self._new_id = new_id
+        self._direction_doubted = False
 
     def start(
         self,
@@ -199,6 +202,8 @@ class Tracer:
                 splitter=splitter if splitter is not None else common_splitter(found),
                 sample_rate=self._rate if self._rate < 1.0 else None,
             )
+            if not self._direction_doubted:
+                self._doubt_direction(trace)
         except Exception as error:
             self._failed("hits", error)
             return None
@@ -287,6 +292,12 @@ class Tracer:
                 return None
             trace = redacted
         return trace if self.writer.write(trace) else None
+
+    def _doubt_direction(self, trace: Trace) -> None:
+        doubt = check_direction(trace)
+        if doubt is not None:
+            self._direction_doubted = True
+            warn("%s: %s", trace.retriever or "a retriever", doubt)
 
     def _now(self) -> float:
         try:
