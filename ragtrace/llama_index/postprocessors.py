@@ -1,0 +1,206 @@
+"""What can be done with nodes after retrieval, as LlamaIndex postprocessors."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from llama_index.core.bridge.pydantic import Field, PrivateAttr
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import (
+    BaseNode,
+    Document,
+    ImageNode,
+    IndexNode,
+    NodeRelationship,
+    NodeWithScore,
+    QueryBundle,
+    TextNode,
+)
+from llama_index.core.storage.docstore import BaseDocumentStore
+from msgspec.structs import replace
+
+from ragtrace.chunking.documents import stored_id
+from ragtrace.chunking.metadata import CHUNK_KEYS
+from ragtrace.llama_index.retriever import record_postprocessed, to_hit, to_hits
+from ragtrace.llama_index.settings import CheckedSettings, Function
+from ragtrace.postprocessing import Hit, MergedHit, drop_near_duplicates, merge_adjacent
+from ragtrace.tracing import Tracer, as_tracer, stored_metadata
+
+LINKS = ("previous_id", "next_id")
+"""Where `merge_adjacent` looks for a chunk's neighbours; nodes have relationships for that."""
+
+
+def to_node(hit: MergedHit, members: Sequence[BaseNode]) -> TextNode:
+    """Make a node of a merged hit; `members` are the nodes it is made of, in document order."""
+    first, last = members[0], members[-1]
+    metadata = {k: v for k, v in stored_metadata(hit).items() if k not in LINKS}
+    ours = (CHUNK_KEYS | {"merged_ids"}) & metadata.keys()
+    relationships = {
+        kind: node.relationships[kind]
+        for kind, node in (
+            (NodeRelationship.SOURCE, first),
+            (NodeRelationship.PREVIOUS, first),
+            (NodeRelationship.NEXT, last),
+        )
+        if kind in node.relationships
+    }
+    return TextNode(
+        id_=hit.chunk_id,
+        text=hit.text,
+        metadata=metadata,
+        excluded_embed_metadata_keys=_together(
+            ours, *(node.excluded_embed_metadata_keys for node in members)
+        ),
+        excluded_llm_metadata_keys=_together(
+            ours, *(node.excluded_llm_metadata_keys for node in members)
+        ),
+        metadata_template=first.metadata_template,
+        metadata_separator=first.metadata_separator,
+        text_template=getattr(first, "text_template", TextNode().text_template),
+        relationships=relationships,
+        start_char_idx=hit.start if hit.verbatim else None,
+        end_char_idx=hit.end if hit.verbatim else None,
+    )
+
+
+class RecordingPostprocessor(CheckedSettings, BaseNodePostprocessor):
+    """Write what is left of the nodes to the trace of the retrieval they came from.
+
+    Where the retrieval is traced (`TracedRetriever`, `trace_retrieval`), this happens by itself;
+    with `trace_path`, also a `Tracer`, it is written there.
+    """
+
+    trace_path: Any = Field(default=None, exclude=True)
+    _tracer: Tracer | None = PrivateAttr(default=None)
+
+    def _check(self) -> None:
+        if self.trace_path is not None:
+            self._tracer = as_tracer(self.trace_path, {})
+        self._improve([])
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        kept = self._improve(nodes)
+        record_postprocessed(nodes, kept, query_bundle, tracer=self._tracer)
+        return kept
+
+    @abstractmethod
+    def _improve(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+        """Return the nodes to go on with; those given are not changed."""
+
+
+class MergeAdjacentPostprocessor(RecordingPostprocessor):
+    """Join nodes that are neighbours in their document; see `merge_adjacent` for the settings.
+
+    `documents` are texts by id, or a function that returns one, and `docstore` is LlamaIndex's
+    place for the same: either lets `fill_gap` work and restores the white space between chunks.
+    Images and index nodes pass through as they are. The nodes given are never changed.
+    """
+
+    fill_gap: int = 0
+    max_length: int | None = None
+    length: Function = None
+    within_section: bool = False
+    higher_is_better: bool = True
+    documents: Any = Field(default=None, exclude=True)
+    docstore: Any = Field(default=None, exclude=True)
+
+    def _improve(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+        given = dict(enumerate(nodes, 1))
+        texts = {rank: item for rank, item in given.items() if _is_text(item.node)}
+        hits = _linked({rank: to_hit(item, rank) for rank, item in texts.items()}, texts)
+        merged = merge_adjacent(
+            list(hits.values()),
+            fill_gap=self.fill_gap,
+            max_length=self.max_length,
+            length=self.length,
+            within_section=self.within_section,
+            higher_is_better=self.higher_is_better,
+            documents=self.documents or _document_texts(self.docstore),
+            chunk_at=_chunk_lookup(self.docstore),
+        )
+        owners = {
+            name: texts[rank].node
+            for rank, hit in hits.items()
+            for name in (hit.merged_ids or (hit.chunk_id,))
+        }
+        placed = {rank: item for rank, item in given.items() if rank not in texts}
+        for hit in merged:
+            item = texts[hit.rank]
+            if hit.merged_ids not in ((hits[hit.rank].chunk_id,), hits[hit.rank].merged_ids):
+                members = [owners[name] for name in hit.merged_ids if name in owners]
+                item = NodeWithScore(node=to_node(hit, members), score=hit.score)
+            placed[hit.rank] = item
+        return [placed[rank] for rank in sorted(placed)]
+
+
+class NearDuplicatePostprocessor(RecordingPostprocessor):
+    """Let a node that repeats an earlier one give up its place; see `drop_near_duplicates`.
+
+    Retrieve more than `k` nodes, and the places that become free are filled from further ranks.
+    """
+
+    threshold: float = 0.85
+    k: int | None = None
+
+    def _improve(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+        kept = drop_near_duplicates(to_hits(nodes), threshold=self.threshold, k=self.k)
+        return [nodes[hit.rank - 1] for hit in kept]
+
+
+def _is_text(node: BaseNode) -> bool:
+    return isinstance(node, TextNode) and not isinstance(node, ImageNode | IndexNode)
+
+
+def _linked(hits: dict[int, Hit], items: dict[int, NodeWithScore]) -> dict[int, Hit]:
+    """Tell each hit its neighbours by chunk id; nodes name them by node id."""
+    nodes = {rank: items[rank].node for rank in hits}
+    names = {nodes[rank].node_id: hit.chunk_id for rank, hit in hits.items()}
+    # A text that was replaced after splitting is no chunk any more, and nobody's neighbour.
+    replaced = {
+        nodes[rank].node_id
+        for rank, hit in hits.items()
+        if hit.start is None and getattr(nodes[rank], "start_char_idx", None) is not None
+    }
+    linked: dict[int, Hit] = {}
+    for rank, hit in hits.items():
+        links = zip(LINKS, (nodes[rank].prev_node, nodes[rank].next_node), strict=True)
+        known = {
+            key: names.get(other.node_id, other.node_id)
+            for key, other in links
+            if other is not None and replaced.isdisjoint((other.node_id, nodes[rank].node_id))
+        }
+        linked[rank] = replace(hit, metadata={**hit.metadata, **known})
+    return linked
+
+
+def _together(extra: Iterable[str], *keys: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys([*(key for some in keys for key in some), *sorted(extra)]))
+
+
+def _document_texts(docstore: BaseDocumentStore | None) -> Any:
+    if docstore is None:
+        return None
+
+    def text_of(doc_id: str) -> str | None:
+        document = docstore.get_document(doc_id, raise_error=False)
+        # A docstore may hold chunks as well; a chunk is not its document's text.
+        return document.text if isinstance(document, Document) else None
+
+    return text_of
+
+
+def _chunk_lookup(docstore: BaseDocumentStore | None) -> Any:
+    if docstore is None:
+        return None
+
+    def chunk_at(doc_id: str, index: int) -> Hit | None:
+        name = f"{doc_id}#c{index}"
+        for node_id in (name, stored_id(name)):
+            node = docstore.get_document(node_id, raise_error=False)
+            if node is not None:
+                return to_hit(NodeWithScore(node=node), 0)
+        return None
+
+    return chunk_at
