@@ -283,7 +283,7 @@ class FaultFinder:
             message=f"a chunk ends {what} of {label.doc_id!r} at {at}; {retrieved}",
             chunk_ids=pieces,
             text=_around(text, at) if text is not None else "",
-            figures={"cuts": len(inside), "at": at},
+            figures={"cuts": max(1, len(pieces) - 1), "at": at},
         )
 
     def _edges(self, chunk_ids: Sequence[str]) -> list[int]:
