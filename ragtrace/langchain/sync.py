@@ -10,7 +10,6 @@ from langchain_core.vectorstores import VectorStore
 
 from ragtrace.chunking.metadata import content_hash, document_id
 from ragtrace.index.embedding_cache import EmbeddingCache
-from ragtrace.index.manifest_chunk import ManifestChunk
 from ragtrace.index.plan import Stored, content_id
 from ragtrace.index.stored_metadata import store_metadata
 
@@ -30,12 +29,18 @@ class VectorStoreTarget:
 
     def __init__(self, store: VectorStore) -> None:
         self.store = store
+        # PGVector keeps all collections in one table, under ids that must differ between them.
+        shares_ids = type(store).__name__ == "PGVector"
+        self._prefix = str(getattr(store, "collection_name", "")) if shares_ids else ""
 
     def add(self, chunks: Stored) -> None:
         """Embed and write chunks; an id that is there is replaced."""
-        ids = list(chunks)
-        self.delete(ids)  # some stores refuse an id they have, others keep both
-        self.store.add_documents([to_document(i, chunk) for i, chunk in chunks.items()], ids=ids)
+        self.delete(list(chunks))  # some stores refuse an id they have, others keep both
+        documents = [
+            Document(id=self._own_id(i), page_content=chunk.content, metadata=store_metadata(chunk))
+            for i, chunk in chunks.items()
+        ]
+        self.store.add_documents(documents, ids=[self._own_id(i) for i in chunks])
 
     def update(self, chunks: Stored) -> None:
         """Write the metadata of chunks whose text the store already has."""
@@ -49,17 +54,23 @@ class VectorStoreTarget:
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove chunks; an id that is not there is no error."""
-        there = list(self.present(ids))
+        there = [self._own_id(store_id) for store_id in self.present(ids)]
         if there:
             self.store.delete(there)
 
     def present(self, ids: Sequence[str]) -> Collection[str]:
         """Return those of the ids that the store has; all of them where it cannot tell."""
+        own = {self._own_id(store_id): store_id for store_id in ids}
         try:
-            documents = self.store.get_by_ids(ids)
+            documents = self.store.get_by_ids(list(own))
         except NotImplementedError:
             return set(ids)
-        return {document.id for document in documents if document.id is not None} & set(ids)
+        # Qdrant's class keeps the id in the metadata alone.
+        found = {document.id or document.metadata.get("_id") for document in documents}
+        return {own[each] for each in found if each in own}
+
+    def _own_id(self, store_id: str) -> str:
+        return content_id(self._prefix, store_id) if self._prefix else store_id
 
     def _update_chroma(self, collection: Any, chunks: Stored) -> None:
         # LangChain's own update embeds the text again. Chroma merges metadata: a key that is gone
@@ -103,11 +114,6 @@ class CachedEmbeddings(Embeddings):
     def embed_query(self, text: str) -> list[float]:
         """Embed a query."""
         return self.embeddings.embed_query(text)
-
-
-def to_document(store_id: str, chunk: ManifestChunk) -> Document:
-    """Make a document of a chunk."""
-    return Document(id=store_id, page_content=chunk.content, metadata=store_metadata(chunk))
 
 
 def content_key() -> Callable[[Document], str]:

@@ -1,11 +1,22 @@
-from collections.abc import Iterator
+import json
+from collections.abc import Callable
 from hashlib import blake2b
+from pathlib import Path
+from typing import Any
 
 import pytest
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore
 
 DIMENSIONS = 64
+TEXTS = (
+    "A timeout is five seconds.",
+    "Retries follow a timeout.",
+    "Keys rotate once a month.",
+    "Logs are kept for a year.",
+    "A pool holds ten connections.",
+)
 
 
 class WordEmbeddings(Embeddings):
@@ -30,15 +41,6 @@ class WordEmbeddings(Embeddings):
         return [value / norm for value in vector]
 
 
-TEXTS = (
-    "A timeout is five seconds.",
-    "Retries follow a timeout.",
-    "Keys rotate once a month.",
-    "Logs are kept for a year.",
-    "A pool holds ten connections.",
-)
-
-
 @pytest.fixture
 def embeddings() -> WordEmbeddings:
     return WordEmbeddings()
@@ -57,5 +59,24 @@ def documents() -> list[Document]:
 
 
 @pytest.fixture
-def trace_path(tmp_path: "object") -> Iterator[object]:
-    yield tmp_path / "traces.jsonl"  # type: ignore[operator]
+def store(embeddings: WordEmbeddings, documents: list[Document]) -> InMemoryVectorStore:
+    store = InMemoryVectorStore(embeddings)
+    store.add_documents(documents)
+    return store
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "traces.jsonl"
+
+
+@pytest.fixture
+def lines(path: Path) -> Callable[[], list[dict[str, Any]]]:
+    """Read the trace file as it is now."""
+
+    def read() -> list[dict[str, Any]]:
+        if not path.exists():
+            return []
+        return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
+
+    return read
