@@ -1,6 +1,7 @@
 """What an index holds, and how to keep it true to its documents."""
 
 from ragtrace.index.bm25 import Bm25Retriever
+from ragtrace.index.embedding_cache import EmbeddingCache
 from ragtrace.index.manifest import Manifest, ManifestHeader
 from ragtrace.index.manifest_chunk import (
     DocumentRecord,
@@ -11,6 +12,7 @@ from ragtrace.index.manifest_chunk import (
 )
 from ragtrace.index.manifest_database import DatabaseManifest
 from ragtrace.index.manifest_file import read_manifest, write_manifest
+from ragtrace.index.permissions import permission_filter, require_filter
 from ragtrace.index.plan import Stored, SyncPlan, plan_sync
 from ragtrace.index.synchronization import SyncTarget, sync
 
@@ -19,6 +21,7 @@ __all__ = [
     "DatabaseManifest",
     "DocumentRecord",
     "Documents",
+    "EmbeddingCache",
     "Manifest",
     "ManifestChunk",
     "ManifestHeader",
@@ -27,8 +30,10 @@ __all__ = [
     "SyncTarget",
     "describe_chunks",
     "document_record",
+    "permission_filter",
     "plan_sync",
     "read_manifest",
+    "require_filter",
     "sync",
     "write_manifest",
 ]

@@ -72,11 +72,10 @@ class IndexTarget:
         store = self.index.vector_store
         if not store.stores_text:
             return {i for i in ids if self.index.docstore.document_exists(i)}
-        client = getattr(store, "client", None)
-        if hasattr(client, "collection_exists"):
-            # Qdrant's class makes its collection when the first node comes.
-            if not client.collection_exists(getattr(store, "collection_name", "")):
-                return set()
+        # Qdrant's class makes its collection when the first node comes.
+        exists = getattr(getattr(store, "client", None), "collection_exists", None)
+        if exists is not None and not exists(getattr(store, "collection_name", "")):
+            return set()
         return {node.node_id for node in store.get_nodes(node_ids=list(ids))}
 
 
