@@ -296,7 +296,10 @@ def _tally(
     whole = set()
     held = labels = characters = 0
     for question in questions:
-        context = contexts[question.question_id]
+        context = [
+            msgspec.structs.replace(hit, position=position)
+            for position, hit in enumerate(contexts[question.question_id], 1)
+        ]
         found = [
             judge(label, context, max(1, len(context)), sources).verdict == "whole"
             for label in question.gold
