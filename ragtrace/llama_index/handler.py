@@ -9,10 +9,10 @@ from typing import Any, Self, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.bridge.pydantic import PrivateAttr
-from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.span import BaseSpan
 from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index_instrumentation import get_dispatcher
 
 from ragtrace.llama_index.postprocessors import RecordingPostprocessor
 from ragtrace.llama_index.retriever import (
@@ -149,7 +149,7 @@ class _Spans(BaseSpanHandler[BaseSpan]):
             recording.answered(result)
         elif _method(id_) == POSTPROCESSING and _is_silent(instance):
             given, query = [*bound_args.arguments.values(), None][:2]
-            record_postprocessed(given, result, query)
+            record_postprocessed(given, result, query, recorder=self)
 
     def span_drop(
         self,

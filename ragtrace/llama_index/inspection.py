@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from llama_index.core.instrumentation.dispatcher import active_instrument_tags
+from llama_index_instrumentation.dispatcher import active_instrument_tags
 
 from ragtrace.tracing import ScoreKind
 

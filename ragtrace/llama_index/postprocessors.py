@@ -1,6 +1,5 @@
 """What can be done with nodes after retrieval, as LlamaIndex postprocessors."""
 
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -85,9 +84,10 @@ class RecordingPostprocessor(CheckedSettings, BaseNodePostprocessor):
         record_postprocessed(nodes, kept, query_bundle, tracer=self._tracer)
         return kept
 
-    @abstractmethod
     def _improve(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
         """Return the nodes to go on with; those given are not changed."""
+        # Not declared abstract: LlamaIndex makes a span of every call of what once was.
+        raise NotImplementedError
 
 
 class MergeAdjacentPostprocessor(RecordingPostprocessor):

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -53,13 +54,15 @@ class Answer(NamedTuple):
 
     call: Call
     tracer: Tracer
+    recorder: object
     score_kind: ScoreKind
     node_ids: set[str]
     is_open: Callable[[], bool]
 
 
 _recordings: ContextVar[tuple["Recording", ...]] = ContextVar("ragtrace_recordings", default=())
-_answer: ContextVar[Answer | None] = ContextVar("ragtrace_answer", default=None)
+_answers: ContextVar[tuple[Answer, ...]] = ContextVar("ragtrace_answers", default=())
+"""The last retrieval that each handler, and any wrapper, has recorded in this context."""
 
 
 class Recording:
@@ -85,11 +88,11 @@ class Recording:
         self._score_kind = score_kind
         self._is_open = is_open
         around = _recordings.get()
-        parents = [one.call for one in around if one.recorder in (None, recorder)]
+        parents = [one.call for one in around if one.is_for(recorder)]
         # Another handler's record of this very retrieval is no parent of it.
-        self._before = around[0]._before if around else current_call()
+        self._before: Call | None = around[0]._before if around else current_call()
         with tracing_in_progress(parents[-1] if parents else self._before):
-            self.call = tracer.start(
+            self.call: Call = tracer.start(
                 getattr(query, "query_str", query),
                 top_k=top_k_of(retriever),
                 retriever=name or name_of(retriever),
@@ -98,15 +101,18 @@ class Recording:
         _recordings.set((*around, self))
         _now_in_progress(self.call)
 
+    def is_for(self, recorder: object) -> bool:
+        """Say whether `recorder` would repeat this record with one of its own."""
+        return self.recorder is None or self.recorder is recorder
+
     def answered(self, nodes: Sequence[NodeWithScore]) -> None:
         """Write what came back."""
         self._leave()
         kind = self._score_kind or score_kind_of(self.retriever)
-        answer = Answer(self.call, self._tracer, kind, set(), self._is_open)
-        trace = self._tracer.finish(
-            self.call, lambda: _noted(answer, nodes), score_kind=answer.score_kind
-        )
-        _answer.set(None if trace is None else answer)
+        answer = Answer(self.call, self._tracer, self.recorder, kind, set(), self._is_open)
+        others = (one for one in _answers.get() if one.recorder is not self.recorder)
+        _answers.set((*(one for one in others if one.is_open()), answer))
+        self._tracer.finish(self.call, partial(_noted, answer, nodes), score_kind=kind)
 
     def failed(self, error: BaseException) -> None:
         """Write why nothing came back."""
@@ -126,8 +132,7 @@ def _now_in_progress(call: Call | None) -> None:
 
 def is_recorded(retriever: object, recorder: object) -> bool:
     """Say whether a call of this retriever is being written down by a wrapper or `recorder`."""
-    around = _recordings.get()
-    return any(one.retriever is retriever and one.recorder in (None, recorder) for one in around)
+    return any(one.retriever is retriever and one.is_for(recorder) for one in _recordings.get())
 
 
 def record_postprocessed(
@@ -135,22 +140,30 @@ def record_postprocessed(
     kept: Sequence[NodeWithScore],
     query: QueryBundle | None,
     *,
+    recorder: object = None,
     tracer: Tracer | None = None,
 ) -> None:
     """Write what a postprocessor made of a retrieval's nodes, as its stage `merged`.
 
-    It goes to the retrieval's own trace, or to `tracer`. Nodes that the last retrieval did not
-    return belong to no retrieval; they are written only by a `tracer` of their own.
+    It goes to the retrieval's own trace, or to `tracer`. A `recorder` writes for the retrievals
+    that it recorded. Nodes that no recorded retrieval returned are written only by a `tracer`.
     """
-    answer = _answer.get()
-    if answer is None or not _came_from(answer, given, query):
-        if tracer is not None:
-            call = tracer.start("" if query is None else query.query_str)
-            tracer.finish(call, lambda: to_hits(kept), stage="merged")
-        return
-    (tracer or answer.tracer).finish(
-        answer.call, lambda: _noted(answer, kept), score_kind=answer.score_kind, stage="merged"
-    )
+    found = [
+        one
+        for one in _answers.get()
+        if recorder is None or recorder is one.recorder
+        if _came_from(one, given, query)
+    ]
+    for answer in found[:1] if tracer is not None else found:
+        (tracer or answer.tracer).finish(
+            answer.call,
+            partial(_noted, answer, kept),
+            score_kind=answer.score_kind,
+            stage="merged",
+        )
+    if tracer is not None and not found:
+        call = tracer.start("" if query is None else query.query_str)
+        tracer.finish(call, lambda: to_hits(kept), stage="merged")
 
 
 def _came_from(answer: Answer, given: Sequence[NodeWithScore], query: QueryBundle | None) -> bool:

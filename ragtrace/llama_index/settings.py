@@ -43,10 +43,11 @@ def _write_function(value: Any) -> Any:
     """Name a function, so that a cache key tells two of them apart."""
     if value is None or isinstance(value, str):
         return value
+    kind: Any = type(value)
     name = f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', '')}"
     if _is_found(value, name):
         return {"function": name}
-    if hasattr(value, "__code__") or type(value).__repr__ is object.__repr__:
+    if hasattr(value, "__code__") or kind.__repr__ is object.__repr__:
         # A lambda or closure says nothing about itself: better a cache that never hits than one
         # that takes it for another.
         return {"function": f"{name}@{id(value):x}"}

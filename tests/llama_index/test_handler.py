@@ -1,6 +1,7 @@
 """The handler sees every retrieval of an application that knows nothing of it, once."""
 
 import asyncio
+import json
 import logging
 import threading
 from collections.abc import Callable
@@ -182,6 +183,22 @@ def test_a_handler_inside_a_handler_does_not_disturb_it(
         retriever.retrieve("outer")
     assert [line["query"] for line in lines()] == ["both", "outer"]
     assert other.read_text().count("\n") == 1
+
+
+def test_two_handlers_each_write_both_stages(
+    index: VectorStoreIndex, llm: MockLLM, path: Any, lines: Lines
+) -> None:
+    other = path.with_name("other.jsonl")
+    engine = RetrieverQueryEngine.from_args(
+        index.as_retriever(similarity_top_k=6),
+        llm=llm,
+        node_postprocessors=[MergeAdjacentPostprocessor(), SimilarityPostprocessor()],
+    )
+    with trace_retrieval(path), trace_retrieval(other):
+        engine.query(QUERY)
+    assert [line.get("stage", "retrieved") for line in lines()] == ["retrieved", "merged", "merged"]
+    assert not any("parent_id" in line for line in lines())
+    assert [json.loads(line)["query"] for line in other.read_text().splitlines()] == [QUERY] * 3
 
 
 def test_a_failure_is_one_record_with_its_type(llm: MockLLM, path: Any, lines: Lines) -> None:
