@@ -1,6 +1,5 @@
 """Trace any retriever, without a framework."""
 
-import asyncio
 import inspect
 import os
 from collections.abc import Callable, Iterable
@@ -73,6 +72,8 @@ class TracedRetriever:
                 if _is_async(self._search):
                     results = await self._search(query, top_k)
                 else:
+                    import asyncio  # who comes here has it loaded; others need not pay for it
+
                     results = await asyncio.to_thread(self._search, query, top_k)
                     if inspect.isawaitable(results):
                         results = await results
