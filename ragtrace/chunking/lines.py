@@ -26,10 +26,19 @@ _NARROW = 30
 
 
 def split_units(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans inside which sentences are looked for.
+    """Yield the spans inside which sentences are looked for: blocks, and items of run-on lists.
 
     Each begins with a character that is not white; white space may trail.
     """
+    for start, end in split_blocks(text):
+        if _ITEM.match(text, start, end):
+            yield from _split_run_on_list(text, start, end)
+        else:
+            yield start, end
+
+
+def split_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of paragraphs and of lines that stand for themselves, as `split_units`."""
     start = len(text) - len(text.lstrip())
     # Looked for only where one can be: one search for a fixed string costs next to nothing.
     split = _split_ruled if any(rule in text for rule in _RULES) else _split_paragraph
@@ -54,9 +63,9 @@ def _split_ruled(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _split_paragraph(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     if text.find("\n", start, end) >= 0:
         for line in _standing_lines(text, start, end):
-            yield from _split_run_on_list(text, start, line)
+            yield start, line
             start = line
-    yield from _split_run_on_list(text, start, end)
+    yield start, end
 
 
 def _standing_lines(text: str, start: int, end: int) -> Iterator[int]:
@@ -67,31 +76,35 @@ def _standing_lines(text: str, start: int, end: int) -> Iterator[int]:
     marked = _MARKED_LINE.search(text, start, end) is not None
     if not marked and (width < _NARROW or min(lengths[:-1]) > _SHORT * width):
         return
-    previous = lines[0].rstrip()
+    previous = lines[0].strip()
     in_list = _MARKER.match(lines[0]) is not None
-    at = start + lengths[0] + 1
-    for raw, length in zip(lines[1:], lengths[1:], strict=True):
-        line = raw.strip()
-        if line:
-            marker = _MARKER.match(raw) if marked else None
-            short = (
-                width >= _NARROW
-                and len(previous) + 1 + len(line.split(None, 1)[0]) < _SHORT * width
-                and _is_finished(previous)
-            )
-            if marker:
-                new = in_list or short or _introduces(previous, marker)
-                in_list = in_list or new
-            else:
-                new = short and not line[0].islower() and line[0].isalnum()
-            if new:
-                yield at + len(raw) - len(raw.lstrip())
-            previous = line
-        at += length + 1
+    at = start
+    for number in range(1, len(lines)):
+        at += lengths[number - 1] + 1
+        line = lines[number].strip()
+        if not line:
+            continue
+        had_room = (
+            width >= _NARROW
+            and len(previous) + 1 + len(line.split(None, 1)[0]) < _SHORT * width
+            and _is_finished(previous)
+        )
+        if marked and (marker := _MARKER.match(lines[number])):
+            in_list = in_list or had_room or _begins_list(previous, marker, lines, number)
+            stands = in_list
+        else:
+            stands = had_room and line[0].isalnum() and not line[0].islower()
+        if stands:
+            yield at + len(lines[number]) - len(lines[number].lstrip())
+        previous = line
 
 
-def _introduces(previous: str, marker: re.Match[str]) -> bool:
-    """Say whether a list may begin after the line `previous`."""
+def _begins_list(previous: str, marker: re.Match[str], lines: list[str], number: int) -> bool:
+    """Say whether the marked line is a list's first, and not prose that was wrapped there."""
+    if marker["bullet"] and number + 1 < len(lines):
+        following = _MARKER.match(lines[number + 1])
+        if following and following["bullet"] == marker["bullet"]:
+            return True
     return previous[-1] in ".:;!?" and (marker["label"] is None or marker["label"] in _FIRST_LABELS)
 
 
@@ -100,7 +113,7 @@ def _is_finished(line: str) -> bool:
 
 
 def _split_run_on_list(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the items of a list that was written, or extracted, in one line; else the whole."""
+    """Yield the items of a list that was written, or extracted, in one line."""
     first = _ITEM.match(text, start, end)
     if first:
         for item in _further_items(text, first, end):

@@ -42,15 +42,18 @@ class Segmenter(Protocol):
 _WIDE_STOPS = "。！？｡．؟۔।॥።։။"
 
 _STOPS = f".!?…‽⁇⁈⁉{_WIDE_STOPS}"
+_CLOSERS = r"\"'”’“»«›)\]}」』）】》〉*_"
 
-# Every repetition is possessive and everything after the first stop is optional: a candidate never
-# fails after it has read a long run, so no input is read twice. It begins with one character class
-# because that is what `re` can skip to.
+# Linear on any input: every repetition is possessive, a run of stops is read from its first stop
+# only, and spaced ones ("word . . .") are counted out. It begins with one character class because
+# that is what `re` can skip to.
 _STOP = re.compile(
-    rf"([{_STOPS}][{_STOPS}]*+(?:[ \u00a0]\.++)*+)"
+    rf"([{_STOPS}](?<![{_STOPS}][{_STOPS}])[{_STOPS}]*+(?:[ \u00a0]\.++){{0,8}}+)"
     # What closes with the sentence: quotes, brackets, marks of emphasis, notes, a smiley.
-    r"((?:[\"'”’“»«›)\]}」』）】》〉*_\u00b9\u00b2\u00b3]|[ \u00a0\u202f]»"
-    r"|[ ][\"”](?=[ ]?\n)|\[[0-9][0-9,–-]{0,9}\]|[ ]?[:;]-?[)(DP](?!\S))*+)"
+    rf"((?:[{_CLOSERS}\u00b9\u00b2\u00b3]|[ \u00a0\u202f]»|[ ][\"”](?=[ ]?\n)"
+    r"|\[[0-9][0-9,–-]{0,9}\]|[ ]?[:;]-?[)(DP](?!\S))*+)"
+    # Most stops inside names, numbers and addresses end here.
+    rf"(?:(?=[\sA-Z\u2e80-\U0010ffff])|(?<=[{_WIDE_STOPS}{_CLOSERS}]))"
     r"(\s*+)"
     # What opens the next one.
     r"((?:[\"'“‘«»‹„¿¡(\[{「『（*_–—-]++(?:(?<=[«¿–—-])[ \u00a0\u202f])?+)?+)"
