@@ -7,6 +7,7 @@ from ragtrace.evaluation.eval_set import EvalSet, GoldSpan, Question, normalize_
 from ragtrace.evaluation.exports import read_run, run_text, write_eval_set
 from ragtrace.evaluation.faults import Fault, Limits
 from ragtrace.evaluation.formats import load_eval_set, load_qrels
+from ragtrace.evaluation.from_traces import from_traces
 from ragtrace.evaluation.harness import FailedQuestion, RunSummary, run_eval
 from ragtrace.evaluation.metrics import (
     RankingScores,
@@ -58,6 +59,7 @@ __all__ = [
     "anchor",
     "bootstrap_means",
     "collect",
+    "from_traces",
     "load_eval_set",
     "load_qrels",
     "normalize_query",
