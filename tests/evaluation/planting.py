@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import log
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 
@@ -130,7 +130,14 @@ def _words(text: str) -> list[str]:
 class Ground:
     """Hold the clean state: documents, chunk spans, passages with their questions."""
 
-    def __init__(self, documents: Mapping[str, str], chunks: Sequence[Chunk], build: Build) -> None:
+    def __init__(
+        self,
+        documents: Mapping[str, str],
+        chunks: Sequence[Chunk],
+        build: Build,
+        splitter: Callable[[int], Callable[[str, str], Iterable[Any]]] | None = None,
+    ) -> None:
+        self.splitter = splitter
         self.documents = dict(documents)
         self.build = build
         self.chunks = list(chunks)
