@@ -48,6 +48,8 @@ def split_heading_path(text: str) -> tuple[str, ...]:
     """
     if not text:
         return ()
+    if "\\" not in text:
+        return tuple(text.split(SEPARATOR))
     headings = [""]
     position = 0
     while position < len(text):

@@ -39,28 +39,31 @@ def read_stored(
     >>> read_stored("Hello", {"doc_id": "guide", "start_index": 7}, rank=1, own_id="a1").end
     12
     """
-    described = _describes(metadata, content)
+    get = metadata.get
+    prefix, suffix = _integer(get("prefix_length")) or 0, _integer(get("suffix_length")) or 0
+    start, end = _integer(get("start_index")), _integer(get("end_index"))
+    described = _describes(get("content_hash"), content, prefix + suffix, (start, end))
     known = metadata if described else {}
-    text = strip_decoration(
-        content,
-        _integer(known.get("prefix_length")) or 0,
-        _integer(known.get("suffix_length")) or 0,
-    )
-    start, end = _span(text, (_integer(known.get("start_index")), _integer(known.get("end_index"))))
+    if described:
+        text = strip_decoration(content, prefix, suffix) if prefix or suffix else content
+        start, end = _span(text, (start, end))
+    else:
+        text, start, end = content, None, None
     if start is None:
         start, end = _span(text, span)
-    own_document = doc_id or document_id(metadata)
+    own_document = get("doc_id")
+    version = get("doc_version")
     return Hit(
         chunk_id=str(known.get("chunk_id") or own_id or content_hash(content)),
-        doc_id=str(metadata["doc_id"]) if metadata.get("doc_id") else own_document,
+        doc_id=str(own_document) if own_document else doc_id or document_id(metadata),
         text=text,
         score=score,
         rank=rank,
         chunk_index=_integer(known.get("chunk_index")),
         start=start,
         end=end,
-        heading_path=_path(metadata.get("heading_path")),
-        doc_version=None if metadata.get("doc_version") is None else str(metadata["doc_version"]),
+        heading_path=_path(get("heading_path")),
+        doc_version=None if version is None else str(version),
         merged_ids=_names(known.get("merged_ids")),
         metadata=dict(metadata) if described else _of_document(metadata),
     )
@@ -92,20 +95,15 @@ def _of_document(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in metadata.items() if key not in CHUNK_KEYS}
 
 
-def _describes(metadata: Mapping[str, Any], content: str) -> bool:
-    recorded = metadata.get("content_hash")
+def _describes(recorded: Any, content: str, decoration: int, span: Span) -> bool:
     if recorded is None:
         return True
-    lengths = [
-        _integer(metadata.get(key))
-        for key in ("prefix_length", "suffix_length", "end_index", "start_index")
-    ]
-    if None in lengths:
+    start, end = span
+    if start is None or end is None:
         return bool(recorded == content_hash(content))
     # Ten hits a query: comparing lengths is a tenth of the cost of hashing, and no two texts of
     # one length were ever seen to swap their metadata.
-    prefix, suffix, end, start = (length or 0 for length in lengths)
-    return prefix + (end - start) + suffix == len(content)
+    return decoration + (end - start) == len(content)
 
 
 def _span(text: str, span: Span) -> Span:
@@ -118,6 +116,8 @@ def _span(text: str, span: Span) -> Span:
 
 
 def _integer(value: Any) -> int | None:
+    if type(value) is int:
+        return value
     # Some stores give integers back as floats (Pinecone) or strings.
     if isinstance(value, bool) or value is None:
         return None
@@ -130,11 +130,13 @@ def _integer(value: Any) -> int | None:
 
 def _path(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
-        return split_heading_path(value)
+        return split_heading_path(value) if value else ()
     return tuple(str(heading) for heading in value) if isinstance(value, list | tuple) else ()
 
 
 def _names(value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
     # Stores reject lists, so a merged chunk keeps the ids of its members as a JSON list.
     if isinstance(value, str):
         try:
