@@ -160,7 +160,6 @@ class _Retrieval:
         self.documents: Any = None
         self._tracer = wrapper.tracer
         self._scores = ObservedScores()
-        self.runnable = observe(runnable, self._scores)
         place = place_of(config)
         self._call = self._tracer.start(
             query,
@@ -171,6 +170,7 @@ class _Retrieval:
             trace_id=place.trace_id if place else None,
             **labels_of(metadata_of(config)),
         )
+        self.runnable = observe(runnable, self._scores) if self._call.sampled else runnable
 
     def __enter__(self) -> Self:
         self._progress = tracing_in_progress(self._call)
@@ -189,12 +189,14 @@ class _Retrieval:
         if error is not None:
             self._tracer.fail(self._call, error)
             return
+        if not self._call.sampled:
+            return
         score_kind = self._scores.kind(self.documents)
         self._tracer.finish(
             self._call,
             lambda: to_hits(self.documents, self._scores),
             score_kind=score_kind,
         )
-        if self._call.sampled and isinstance(self.documents, list):
+        if isinstance(self.documents, list):
             scores = {id(document): self._scores.of(document) for document in self.documents}
             finished.set(Finished(self._tracer, self._call, scores, score_kind))

@@ -92,7 +92,9 @@ class ChunkingSplitter(TextSplitter):
 
     def split_text(self, text: str) -> list[str]:
         """Split one text; return what gets embedded."""
-        return [document.page_content for document in self.create_documents([text])]
+        source = SourceDocument(text)
+        [chunks] = split_sources([source], self._settings)
+        return [chunk.content for chunk in self._tiled(chunks, source)]
 
     def create_documents(
         self, texts: list[str], metadatas: list[dict[Any, Any]] | None = None

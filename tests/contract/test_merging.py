@@ -57,7 +57,9 @@ def test_both_frameworks_merge_alike(
     first, second = (
         [
             (s.content, s.metadata.get("chunk_id"), s.metadata.get("merged_ids"))
-            for s in side.merge([hit(1, scores[0]), hit(0, scores[1]), hit(3, 0.1)])
+            for s in side.merge(
+                [hit(1, scores[0]), hit(0, scores[1]), hit(3, 0.1)], documents={"d": TEXT}
+            )
         ]
         for side in sides
     )
