@@ -89,6 +89,7 @@ UNFINISHED = _words(
 # What spaCy's language data does not have.
 MORE_ABBREVIATIONS_OF = {
     "cs": "např tj mj resp popř prof doc ing mgr bc mudr sv č čp str obr ul nám",
+    "it": "sig dott avv prof ing arch geom rag pagg cfr art",
     "pl": "np tj prof hab mgr inż lek ul św zob por pt wg godz",
     "sk": "napr tj resp prof doc ing mgr sv č str obr ul nám",
 }

@@ -143,7 +143,7 @@ def _segment(text: str, starts_of: Callable[[str], Iterable[int]]) -> list[Span]
         piece = _UNWELCOME.sub(_stand_in, text[start:end])
         cuts = [start]
         for offset in starts_of(piece):
-            if start + offset > cuts[-1]:
+            if cuts[-1] < start + offset < end:
                 cuts.append(start + offset)
         cuts.append(end)
         spans.extend(_trimmed(text, a, b) for a, b in pairwise(cuts))

@@ -42,7 +42,7 @@ class Segmenter(Protocol):
 _WIDE_STOPS = "。！？｡．؟۔।॥።։။"
 
 _STOPS = f".!?…‽⁇⁈⁉{_WIDE_STOPS}"
-_CLOSERS = r"\"'”’“»«›)\]}」』）】》〉*_"
+_CLOSERS = r"\"'”’»«›)\]}」』）】》〉*_"
 
 # Linear on any input: every repetition is possessive, a run of stops is read from its first stop
 # only, and spaced ones ("word . . .") are counted out. It begins with one character class because
@@ -50,10 +50,11 @@ _CLOSERS = r"\"'”’“»«›)\]}」』）】》〉*_"
 _STOP = re.compile(
     rf"([{_STOPS}](?<![{_STOPS}][{_STOPS}])[{_STOPS}]*+(?:[ \u00a0]\.++){{0,8}}+)"
     # What closes with the sentence: quotes, brackets, marks of emphasis, notes, a smiley.
-    rf"((?:[{_CLOSERS}\u00b9\u00b2\u00b3]|[ \u00a0\u202f]»|[ ][\"”](?=[ ]?\n)"
-    r"|\[[0-9][0-9,–-]{0,9}\]|[ ]?[:;]-?[)(DP](?!\S))*+)"
+    # “ closes after a Latin stop („Ja.“) and opens after a wide one.
+    rf"((?:[{_CLOSERS}\u00b9\u00b2\u00b3]|“(?<![{_WIDE_STOPS}”]“)"
+    r"|[ \u00a0\u202f]»|[ ][\"”](?=[ ]?\n)|\[[0-9][0-9,–-]{0,9}\]|[ ]?[:;]-?[)(DP](?!\S))*+)"
     # Most stops inside names, numbers and addresses end here.
-    rf"(?:(?=[\sA-Z\u2e80-\U0010ffff])|(?<=[{_WIDE_STOPS}{_CLOSERS}]))"
+    rf"(?:(?=[\sA-Z\u2e80-\U0010ffff])|(?<=[{_WIDE_STOPS}{_CLOSERS}“]))"
     r"(\s*+)"
     # What opens the next one.
     r"((?:[\"'“‘«»‹„¿¡(\[{「『（*_–—-]++(?:(?<=[«¿–—-])[ \u00a0\u202f])?+)?+)"
@@ -65,6 +66,7 @@ _WIDE_SPEAKER = re.compile(r"[とって、，]|[^\s。！？，、]{0,5}[说說�
 _ENUMERATOR = re.compile(
     r"[\[(\"“]?(?:[•⁃‣▪●*+-]\s?)?\(?(?:[0-9]{1,3}(?:\.[0-9]{1,3}){0,3}|[A-Za-z]|[ivxIVX]{1,5})[.)]{1,2}"
 )
+_LABEL = re.compile(r"\(?(?:[a-z]|[ivx]{1,5})\)\s")  # of an item that follows
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
 _CAPITALISED = TITLES | CAPITALISED_CLOSING
 _NEVER_FIRST = frozenset(",;:)]%&/=<>|，；：、）」』")
@@ -126,7 +128,7 @@ class RuleSegmenter:
             return self._glued(text, match, following)
         elif following in _NEVER_FIRST and "\n" not in space:
             return False
-        elif following.islower():
+        elif following.islower() and not _LABEL.match(text, match.start(4)):
             return self._goes_on_in_lower_case(text, start, match)
         if stop == ".":
             return self._full_stop(text, start, match, following)
@@ -159,7 +161,7 @@ class RuleSegmenter:
         initial = len(word) == 1 and word.isalpha()
         if following.isdigit():
             return not may_close and not initial
-        if may_close or (initial and word.isupper()) or _DOTTED.fullmatch(word):
+        if may_close or initial or _DOTTED.fullmatch(word):
             if ")" in match[2] or not following.isalpha():
                 return False
             starter = self._next_word(text, match.end()).lower()
@@ -168,7 +170,13 @@ class RuleSegmenter:
             return starter in self._starters
         if word.isdigit():
             return not (len(word) < 3 and following.isupper() and self._is_ordinal(text, match))
-        if word.isalpha() and _VOWELS.isdisjoint(word) and not word.isupper() and len(word) > 1:
+        if (
+            word.isalpha()
+            and max(word) < "\u0530"
+            and _VOWELS.isdisjoint(word)
+            and not word.isupper()
+            and len(word) > 1
+        ):
             # "Bldg.", "Hptm.": most likely an abbreviation, like those that may end a sentence.
             return self._next_word(text, match.end()).lower() in self._starters
         return True
@@ -183,7 +191,12 @@ class RuleSegmenter:
     def _goes_on_in_lower_case(self, text: str, start: int, match: re.Match[str]) -> bool:
         """Decide on a stop before a small letter: people do write like that."""
         stop, closing = match[1], match[2]
-        if (len(stop) > 1 and stop[-1] == ".") or closing.strip(":;-)(DP ") or match[4]:
+        if (
+            stop[-1] == "…"
+            or (len(stop) > 1 and stop[-1] == ".")
+            or closing.strip(":;-)(DP ")
+            or match[4]
+        ):
             return False
         following = self._next_word(text, match.end())
         if not text[start].islower() and following not in LOWER_STARTERS:
@@ -204,8 +217,8 @@ class RuleSegmenter:
         """Decide on a stop with no space after it: a sentence only where both sides say so."""
         if match[1][-1] in "!?" and following >= "\u2e80":
             return True
-        before = text[max(0, match.start() - 3) : match.start()]
-        if match[2] or match[4] or not (len(before) == 3 and before.isalpha() and before.islower()):
+        before = text[max(0, match.start() - 2) : match.start()]
+        if match[2] or match[4] or not (len(before) == 2 and before.isalpha() and before.islower()):
             return False
         return re.split("['’]", self._next_word(text, match.end()))[0] in GLUED_STARTERS
 
