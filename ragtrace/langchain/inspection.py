@@ -11,6 +11,8 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
+from ragtrace.langchain.outer import OuterRetriever
+
 COUNT_NAMES = ("k", "top_k", "similarity_top_k")
 SESSION_KEYS = ("session_id", "conversation_id", "thread_id")
 """What LangSmith, and LangGraph's memory, call the conversation that a call belongs to."""
@@ -61,6 +63,8 @@ def _top_k(runnable: Any, kwargs: Mapping[str, Any]) -> int | None:
         return _top_k(runnable.bound, {**runnable.kwargs, **kwargs})
     if isinstance(runnable, DynamicRunnable):
         return _top_k(runnable.default, kwargs)
+    if isinstance(runnable, OuterRetriever):
+        return _top_k(runnable.base_retriever, kwargs)
     # LangChain hands keywords on only to retrievers whose search takes some.
     settings = dict(kwargs) if getattr(runnable, "_expects_other_args", True) else {}
     if isinstance(runnable, VectorStoreRetriever):

@@ -68,7 +68,10 @@ class HitCompressor(BaseDocumentCompressor):
         if tracer is None:
             return self._compressed(documents, retrieval)[1]
         call = tracer.start(
-            query, retriever=type(self).__name__, parent=retrieval.call if retrieval else None
+            query,
+            top_k=retrieval.call.top_k if retrieval else None,
+            retriever=type(self).__name__,
+            parent=retrieval.call if retrieval else None,
         )
         try:
             hits, remaining = self._compressed(documents, retrieval)

@@ -12,12 +12,14 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import create_retriever_tool
 from langchain_core.vectorstores import InMemoryVectorStore
 
+from ragtrace.evaluation import EvalSet, analyze, run_eval
 from ragtrace.langchain import (
     MergeAdjacentCompressor,
     MergingRetriever,
     NearDuplicateCompressor,
     TracedRetriever,
 )
+from ragtrace.tracing import read_traces
 
 Lines = Callable[[], list[dict[str, Any]]]
 
@@ -172,6 +174,7 @@ def test_scores_of_the_store_reach_the_merged_stage(
     scores = [hit["score"] for hit in retrieved["hits"]]
     assert [hit["score"] for hit in merged["hits"]] == [max(scores)]
     assert merged["score_kind"] == "similarity"
+    assert (retrieved["top_k"], merged["top_k"]) == (2, 2)
 
 
 def test_a_stage_of_its_own_is_written_where_a_path_is_given(path: Path, lines: Lines) -> None:
@@ -226,3 +229,33 @@ def test_wrong_settings_are_refused_when_they_are_given(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_an_evaluation_runs_through_wrapper_and_merging_alike(
+    store: InMemoryVectorStore, path: Path, tmp_path: Path
+) -> None:
+    eval_set = EvalSet.from_items(
+        [
+            {"query": "timeout seconds", "expected_chunk_ids": ["guide.md#c0"]},
+            {"query": "logs", "expected_chunk_ids": ["guide.md#c3"]},
+        ]
+    )
+    base = store.as_retriever(search_kwargs={"k": 1})
+    live = tmp_path / "live.jsonl"
+    retrievers = (
+        (base, 2),
+        (TracedRetriever(base, live), 2),
+        (MergingRetriever(TracedRetriever(base, live)), 4),
+        (TracedRetriever(MergingRetriever(base), live), 2),
+    )
+    for number, (retriever, count) in enumerate(retrievers):
+        run = tmp_path / f"{number}.jsonl"
+        summary = run_eval(retriever, eval_set, top_k=3, trace_path=run)
+        traces = list(read_traces(run, strict=True))
+        assert summary.failed == ()
+        assert len(traces) == count
+        assert {trace.top_k for trace in traces} == {3}
+        assert all(trace.question_id for trace in traces)
+        assert analyze(run, eval_set).metrics["recall"].value == 1.0
+    assert base.search_kwargs == {"k": 1}
+    assert not live.exists()
