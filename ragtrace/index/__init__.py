@@ -2,6 +2,7 @@
 
 from ragtrace.index.bm25 import Bm25Retriever
 from ragtrace.index.embedding_cache import EmbeddingCache
+from ragtrace.index.locate import Located, Unlocated, locate_chunks
 from ragtrace.index.manifest import Manifest, ManifestHeader
 from ragtrace.index.manifest_chunk import (
     DocumentRecord,
@@ -22,14 +23,17 @@ __all__ = [
     "DocumentRecord",
     "Documents",
     "EmbeddingCache",
+    "Located",
     "Manifest",
     "ManifestChunk",
     "ManifestHeader",
     "Stored",
     "SyncPlan",
     "SyncTarget",
+    "Unlocated",
     "describe_chunks",
     "document_record",
+    "locate_chunks",
     "permission_filter",
     "plan_sync",
     "read_manifest",
