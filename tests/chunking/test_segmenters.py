@@ -35,10 +35,7 @@ def test_sentences_come_with_exact_offsets(segmenter: Segmenter) -> None:
     text = "  It rained.  \n\nWe stayed\nin. \ud800 Then\r\nit stopped! \n"
     found = [text[start:end] for start, end in segmenter(text)]
     assert found[:2] == ["It rained.", "We stayed\nin."]
-    assert (
-        "".join(found).split()
-        == text.replace("It rained.  ", "It rained.").replace("in. ", "in.").split()
-    )  # nothing is lost, nothing is made up
+    assert "".join("".join(found).split()) == "".join(text.split())
 
 
 @each_segmenter
