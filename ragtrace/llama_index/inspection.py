@@ -51,14 +51,19 @@ def score_kind_of(retriever: object) -> ScoreKind:
 
 
 def labels_of_context() -> dict[str, Any]:
-    """Return what a trace keeps of LlamaIndex's `instrument_tags`: ids where they are named so."""
+    """Return what a trace keeps of LlamaIndex's `instrument_tags`: ids where they are named so.
+
+    A workflow's run becomes the trace id. Its other tags are left out: they quote what its steps
+    were given, and a trace holds no text that nobody asked for.
+    """
     tags = dict(active_instrument_tags.get())
-    ids = {
-        key: str(tags.pop(key))
-        for key in ("question_id", "session_id", "trace_id")
-        if tags.get(key) is not None
-    }
-    return {**ids, "metadata": tags or None}
+    run_id = tags.get("llamaindex.run_id")
+    ids = {key: tags.pop(key, None) for key in ("question_id", "session_id", "trace_id")}
+    own = {key: value for key, value in tags.items() if not key.startswith("llamaindex.")}
+    labels = {key: str(value) for key, value in ids.items() if value is not None}
+    if run_id is not None:
+        labels.setdefault("trace_id", str(run_id))
+    return {**labels, "metadata": own or None}
 
 
 def _read(thing: object, name: str) -> Any:

@@ -1,8 +1,9 @@
 """Real parts, small and deterministic: an embedding, documents, an index, a way to read lines."""
 
+import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,16 @@ def index(documents: list[Document], embedding: BagOfWords) -> VectorStoreIndex:
     return VectorStoreIndex.from_documents(
         documents, embed_model=embedding, transformations=[splitter]
     )
+
+
+@pytest.fixture
+def own_loop() -> Iterator[None]:
+    """Close the event loop that LlamaIndex makes where async retrievers are used from sync code."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    asyncio.set_event_loop(None)
+    loop.close()
 
 
 @pytest.fixture

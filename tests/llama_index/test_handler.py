@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 from llama_index.core import VectorStoreIndex
+from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.base_selector import BaseSelector, SelectorResult, SingleSelection
+from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.dispatcher import instrument_tags
-from llama_index.core.llms import MockLLM
+from llama_index.core.llms import ChatMessage, MessageRole, MockLLM
+from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEngine
@@ -114,6 +117,7 @@ def test_attaching_and_detaching_leaves_other_handlers_alone(path: Any) -> None:
     assert [id(h) for group in after for h in group] == [id(h) for group in before for h in group]
 
 
+@pytest.mark.usefixtures("own_loop")
 @pytest.mark.parametrize("use_async", [False, True])
 def test_the_parts_of_a_fusion_name_their_whole(
     index: VectorStoreIndex, llm: MockLLM, path: Any, lines: Lines, use_async: bool
@@ -273,6 +277,31 @@ async def test_tools_chat_engines_and_workflows_are_traced(
         "cite",
         "workflow",
     ]
+
+
+# A workflow walks over all attributes of itself, the deprecated ones of pydantic included.
+@pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecatedSince20")
+async def test_an_agent_that_uses_a_retriever_as_its_tool_is_traced(
+    index: VectorStoreIndex, path: Any, lines: Lines
+) -> None:
+    def answer(messages: list[ChatMessage], **kwargs: Any) -> ChatMessage:
+        if any(message.role == MessageRole.TOOL for message in messages):
+            return ChatMessage(role="assistant", content="five seconds")
+        ask = ToolCallBlock(tool_call_id="1", tool_name="search", tool_kwargs={"input": QUERY})
+        return ChatMessage(role="assistant", blocks=[ask])
+
+    tool = RetrieverTool.from_defaults(
+        index.as_retriever(similarity_top_k=1), name="search", description="finds chunks"
+    )
+    llm = MockFunctionCallingLLM(response_generator=answer)
+    agent = FunctionAgent(tools=[tool], llm=llm, streaming=False)
+    with trace_retrieval(path):
+        reply = await agent.run("how long?")
+    assert str(reply) == "five seconds"
+    [line] = lines()
+    assert line["query"] == f"\ninput is {QUERY}\n"
+    assert len(line["trace_id"]) == 32
+    assert "metadata" not in line  # what workflow steps were given is not the trace's to keep
 
 
 @pytest.mark.parametrize("way", ["query", "aquery", "tool", "by hand"])

@@ -249,6 +249,7 @@ async def test_engines_tools_and_evaluators_take_it_for_a_retriever(
     assert lines()[1]["query"] == QUERY + "\n\n"  # what the tool really asked is what is kept
 
 
+@pytest.mark.usefixtures("own_loop")
 def test_the_parts_of_a_fusion_are_children_of_the_whole(
     index: VectorStoreIndex, llm: MockLLM, path: Path, lines: Lines
 ) -> None:
