@@ -280,7 +280,7 @@ async def test_tools_chat_engines_and_workflows_are_traced(
 
 
 # A workflow walks over all attributes of itself, the deprecated ones of pydantic included.
-@pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecatedSince20")
+@pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
 async def test_an_agent_that_uses_a_retriever_as_its_tool_is_traced(
     index: VectorStoreIndex, path: Any, lines: Lines
 ) -> None:
