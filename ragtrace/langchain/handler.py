@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 
 from langchain_core.documents import Document
@@ -14,7 +14,7 @@ from ragtrace.langchain.inspection import labels_of
 from ragtrace.langchain.retriever import running, to_hits
 from ragtrace.langchain.runs import Place, RunTracker
 from ragtrace.langchain.scores import ObservedScores
-from ragtrace.tracing import Tracer, TraceWriter
+from ragtrace.tracing import Tracer, TracerOptions, TraceWriter, as_tracer
 
 
 class NotFinishedError(Exception):
@@ -30,7 +30,8 @@ class TraceCallbackHandler(RunTracker):
     `TracedRetriever` for those; both together write one line. LangChain reports no end of a call
     that is cancelled or times out: `close` writes those down with a `NotFinishedError`.
 
-    `trace_path` and the options are those of `ragtrace.tracing.Tracer`.
+    `trace_path` is the file, a writer or a `Tracer`; the options are those of
+    `ragtrace.tracing.Tracer`.
 
     >>> import tempfile, pathlib
     >>> from langchain_core.vectorstores import InMemoryVectorStore
@@ -47,13 +48,11 @@ class TraceCallbackHandler(RunTracker):
 
     def __init__(
         self,
-        trace_path: str | os.PathLike[str] | TraceWriter = "traces.jsonl",
-        *,
-        tracer: Tracer | None = None,
-        **options: Any,
+        trace_path: Tracer | TraceWriter | str | os.PathLike[str] = "traces.jsonl",
+        **options: Unpack[TracerOptions],
     ) -> None:
         super().__init__()
-        self.tracer = Tracer(trace_path, **options) if tracer is None else tracer
+        self.tracer = as_tracer(trace_path, options)
 
     def on_retriever_start(
         self,
@@ -116,7 +115,8 @@ register_configure_hook(_active, inheritable=True)
 
 @contextmanager
 def trace_retrieval(
-    trace_path: str | os.PathLike[str] | TraceWriter = "traces.jsonl", **options: Any
+    trace_path: Tracer | TraceWriter | str | os.PathLike[str] = "traces.jsonl",
+    **options: Unpack[TracerOptions],
 ) -> Iterator[TraceCallbackHandler]:
     """Trace every LangChain retriever that runs in the block, with no change to it.
 

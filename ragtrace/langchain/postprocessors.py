@@ -17,8 +17,7 @@ from pydantic import ConfigDict
 from ragtrace.langchain.outer import OuterRetriever
 from ragtrace.langchain.retriever import Finished, finished, to_hit
 from ragtrace.postprocessing import drop_near_duplicates, merge_adjacent
-from ragtrace.tracing import Hit, Tracer, TraceWriter
-from ragtrace.tracing.stored import stored_metadata
+from ragtrace.tracing import Hit, Tracer, TraceWriter, as_tracer, stored_metadata
 
 
 def to_document(hit: Hit) -> Document:
@@ -33,7 +32,7 @@ class HitCompressor(BaseDocumentCompressor):
     by itself. Documents are expected best first.
 
     Where they come straight from a `TracedRetriever`, the result is written to its trace as stage
-    `merged`, joined by `parent_id`; with `trace_path` or a `tracer` it is written in any case. A
+    `merged`, joined by `parent_id`; with a `trace_path` (or `Tracer`) it is always written there. A
     step of a chain learns of neither query nor retrieval and writes nothing: to have both stages
     there, put the retriever into a `MergingRetriever`.
     """
@@ -45,13 +44,11 @@ class HitCompressor(BaseDocumentCompressor):
     def __init__(
         self,
         *,
-        trace_path: str | os.PathLike[str] | TraceWriter | None = None,
-        tracer: Tracer | None = None,
+        trace_path: Tracer | TraceWriter | str | os.PathLike[str] | None = None,
         **settings: Any,
     ) -> None:
-        if tracer is None and trace_path is not None:
-            tracer = Tracer(trace_path)
-        settings["tracer"] = tracer
+        if trace_path is not None:
+            settings["tracer"] = as_tracer(trace_path, {})
         super().__init__(**settings)
         self.change([], None)  # says at once what is wrong with the settings
 

@@ -1,10 +1,10 @@
 """A retriever that answers exactly as the one inside it does, and writes a trace of each call."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, Unpack
 
 from langchain_core.documents import Document
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -21,7 +21,15 @@ from ragtrace.langchain.inspection import (
 from ragtrace.langchain.outer import OuterRetriever
 from ragtrace.langchain.runs import place_of
 from ragtrace.langchain.scores import ObservedScores, observe
-from ragtrace.tracing import Call, Hit, Tracer, TraceWriter, tracing_in_progress
+from ragtrace.tracing import (
+    Call,
+    Hit,
+    Tracer,
+    TracerOptions,
+    TraceWriter,
+    as_tracer,
+    tracing_in_progress,
+)
 from ragtrace.tracing.schema import ScoreKind
 from ragtrace.tracing.stored import read_stored
 
@@ -82,8 +90,8 @@ finished: ContextVar[Finished | None] = ContextVar("ragtrace_langchain_finished"
 class TracedRetriever(OuterRetriever):
     """Wrap a retriever: the same documents, and one trace line for each call.
 
-    `base_retriever` may be any `Runnable` from a query to documents. `trace_path` and the options
-    are those of `ragtrace.tracing.Tracer`; a `tracer` made before is used as it is. Scores that a
+    `base_retriever` may be any `Runnable` from a query to documents. `trace_path` is the file, a
+    writer or a `Tracer`; the options are those of `ragtrace.tracing.Tracer`. Scores that a
     vector store computes and its retriever drops are recorded without a second query. Whatever
     else the wrapped retriever has (`search_kwargs`, `vectorstore`, `add_documents`) is read and
     set through the wrapper.
@@ -104,19 +112,17 @@ class TracedRetriever(OuterRetriever):
     def __init__(
         self,
         base_retriever: Runnable[Any, Any],
-        trace_path: str | os.PathLike[str] | TraceWriter = "traces.jsonl",
+        trace_path: Tracer | TraceWriter | str | os.PathLike[str] = "traces.jsonl",
         *,
-        tracer: Tracer | None = None,
         name: str | None = None,
-        tags: Sequence[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        **options: Any,
+        tracer: Tracer | None = None,
+        **options: Unpack[TracerOptions],
     ) -> None:
-        if tracer is None:
-            tracer = Tracer(trace_path, tags=tuple(tags or ()), metadata=metadata, **options)
-        elif options:
-            raise ValueError(f"{', '.join(sorted(options))}: give this to the tracer passed in")
-        super().__init__(base_retriever, tracer=tracer, name=name, tags=tags, metadata=metadata)
+        fields = {"name": name, "tags": options.get("tags"), "metadata": options.get("metadata")}
+        # LangChain makes a configured copy out of the fields, with the tracer among them.
+        if tracer is None or options.keys() - fields.keys():
+            tracer = as_tracer(tracer or trace_path, options)
+        super().__init__(base_retriever, tracer=tracer, **fields)
 
     @override
     def invoke(

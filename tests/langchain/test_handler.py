@@ -1,6 +1,8 @@
 """The handler records every retriever of a chain, linked to what it is part of, once."""
 
 import asyncio
+import copy
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -273,6 +275,25 @@ def test_cancelled_runs_do_not_pile_up(path: Path) -> None:
     for _ in range(10_050):
         handler.on_retriever_start(None, "q", run_id=uuid4())
     assert len(handler._runs) == 10_000
+
+
+def test_nothing_is_left_of_runs_that_ended(store: InMemoryVectorStore, path: Path) -> None:
+    handler = TraceCallbackHandler(path)
+    chain = RunnableParallel(a=store.as_retriever(), b=RunnablePassthrough() | store.as_retriever())
+    chain.batch(["a", "b", "c"], {"callbacks": [handler]})
+    TracedRetriever(store.as_retriever(), path).invoke("d", {"callbacks": [handler]})
+    with pytest.raises(LookupError):
+        FailingRetriever(failures=1).invoke("e", {"callbacks": [handler]})
+    assert len(handler._runs) == 0
+
+
+def test_copies_of_a_handler_write_to_the_same_file(
+    store: InMemoryVectorStore, path: Path, lines: Lines
+) -> None:
+    handler = TraceCallbackHandler(path)
+    for twin in (copy.deepcopy(handler), copy.copy(handler), pickle.loads(pickle.dumps(handler))):
+        store.as_retriever().invoke("q", {"callbacks": [twin]})
+    assert len(lines()) == 3
 
 
 def test_the_labels_of_a_chain_reach_the_record(

@@ -340,8 +340,10 @@ def test_a_tracer_is_shared_by_several_wrappers(
 ) -> None:
     tracer = Tracer(TraceWriter(path), run="shared", strict=True)
     for k in (1, 2):
-        TracedRetriever(store.as_retriever(search_kwargs={"k": k}), tracer=tracer).invoke("q")
+        TracedRetriever(store.as_retriever(search_kwargs={"k": k}), tracer).invoke("q")
     assert [(line["run"], line["top_k"]) for line in lines()] == [("shared", 1), ("shared", 2)]
+    with pytest.raises(ValueError, match="sample_rate"):
+        TracedRetriever(store.as_retriever(), tracer, sample_rate=0.5)
     with pytest.raises(ValueError, match="sample_rate"):
         TracedRetriever(store.as_retriever(), tracer=tracer, sample_rate=0.5)
 
