@@ -7,6 +7,7 @@ from hashlib import blake2b
 
 import msgspec
 
+from ragtrace.chunking.lengths import Length, length_function
 from ragtrace.postprocessing.bridges import Bridge, Rules, bridge, join, steps_between
 from ragtrace.postprocessing.merged_hit import MergedHit
 from ragtrace.postprocessing.pieces import (
@@ -32,7 +33,7 @@ def merge_adjacent(
     *,
     fill_gap: int = 0,
     max_length: int | None = None,
-    length: str | Callable[[str], int] | None = None,
+    length: Length | None = None,
     within_section: bool = False,
     higher_is_better: bool = True,
     documents: Documents | None = None,
@@ -82,14 +83,11 @@ def merge_adjacent(
     return [hit for _, hit in sorted(merged, key=lambda pair: pair[0])]
 
 
-def length_test(max_length: int | None, length: str | Callable[[str], int] | None) -> Fits:
+def length_test(max_length: int | None, length: Length | None) -> Fits:
     """Return what says whether a text is short enough."""
     if max_length is None:
         return lambda text: True
-    if callable(length):
-        count = length
-    else:
-        raise NotImplementedError
+    count = length_function("cl100k_base" if length is None else length)
     return lambda text: count(text) <= max_length
 
 

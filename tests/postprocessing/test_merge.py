@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragtrace.chunking.lengths import length_function
 from ragtrace.postprocessing import Hit, MergedHit, merge_adjacent
 
 TEXT = "".join(f"Row {row} is filled in. " for row in range(12))
@@ -257,6 +258,16 @@ def test_the_length_limit_holds_and_the_best_hit_grows_first() -> None:
     merged = merge_adjacent(hits, max_length=36, length=len)
     assert [hit.merged_indices for hit in merged] == [(2, 3), (0, 1)]
     assert [hit.rank for hit in merged] == [1, 3]
+
+
+def test_the_limit_is_counted_in_tokens_unless_told_otherwise() -> None:
+    hits = [hit_at(0, 18, 0), hit_at(18, 36, 1)]
+    tokens = length_function("cl100k_base")(TEXT[0:36])
+    assert len(merge_adjacent(hits, max_length=tokens)) == 1
+    assert len(merge_adjacent(hits, max_length=tokens - 1)) == 2
+    assert len(merge_adjacent(hits, max_length=10, length="words")) == 1
+    with pytest.raises(ValueError, match="no-such-encoding"):
+        merge_adjacent(hits, max_length=9, length="no-such-encoding")
 
 
 def test_a_hit_over_the_limit_passes_alone() -> None:
