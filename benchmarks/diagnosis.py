@@ -42,6 +42,7 @@ from tests.evaluation.planting import (
 
 SIZE = 200
 FUSION = 60
+POOL = 2 * DEPTH  # the same for any depth, or asking for more hits would reorder them
 CLEAN = {"healthy", "ranked-low"}
 
 
@@ -77,7 +78,7 @@ def hybrid(first: Build, second: Build) -> Build:
         def search(query: str, depth: int):
             fused: Counter[int] = Counter()
             for one in searches:
-                for rank, (at, _) in enumerate(one(query, 2 * depth), 1):
+                for rank, (at, _) in enumerate(one(query, POOL), 1):
                     fused[at] += 1 / (FUSION + rank)
             return fused.most_common(depth)
 

@@ -146,12 +146,17 @@ def compare_one(ground: Ground, eval_set: EvalSet) -> float:
     entries = Planting(ground).entries()
     index = Index.of(ground, entries)
     sentences = splitters(ground)["sentence-aligned-splitter"]
-    predicted = what_if(
-        make_traces(entries, ground.build, eval_set),
-        eval_set,
-        chunks=ground.chunks,
-        documents=ground.documents,
-        splitters={"sentence-aligned-splitter": sentences},
+    traces = make_traces(entries, ground.build, eval_set)
+    predicted, guessed = (
+        what_if(
+            traces,
+            eval_set,
+            chunks=ground.chunks,
+            documents=ground.documents,
+            splitters={"sentence-aligned-splitter": sentences},
+            retriever=retriever,
+        )
+        for retriever in (lambda chunks: _Searching(chunks, ground.build), None)
     )
     changes = real_changes(index, ground)
     now = recall(lambda query: index.ask(query, K), eval_set)
@@ -167,11 +172,30 @@ def compare_one(ground: Ground, eval_set: EvalSet) -> float:
         else:
             continue
         worst = max(worst, abs(expected - found))
+        if outcome.needs_index:
+            (guess,) = (one for one in guessed.outcomes if one.needs_index)
+            stand_in = now + guess.whole_recall - guess.whole_recall_before
+            print(f"    (with BM25 standing in for the retriever: {stand_in:.3f})")
         print(
             f"    {outcome.repair + ' ' + outcome.detail:62}{expected:.3f}  {found:.3f}"
             f"{100 * (expected - found):+6.1f}  won {len(outcome.won)} lost {len(outcome.lost)}"
         )
     return worst
+
+
+class _Searching:
+    """What `what_if` builds from chunks: the retriever of the run."""
+
+    def __init__(self, chunks: Sequence[Chunk], build: Build) -> None:
+        self.chunks = chunks
+        self.ask = build([chunk.content for chunk in chunks])
+
+    def search(self, query: str, top_k: int) -> list[Hit]:
+        """Return the best chunks."""
+        return [
+            as_hit(self.chunks[at], rank, score)
+            for rank, (at, score) in enumerate(self.ask(query, top_k), 1)
+        ]
 
 
 def real_changes(

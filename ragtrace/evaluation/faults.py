@@ -234,14 +234,13 @@ class FaultFinder:
 
     def _crowded(self, finding: Finding, hits: Sequence[Retrieved]) -> Fault | None:
         top = hits[: self.k]
-        kept = {hit.rank for hit in drop_near_duplicates(as_hits(top))}
+        kept = {hit.rank for hit in drop_near_duplicates(as_hits(hits), k=self.k)}
         repeated = [hit for hit in top if hit.position not in kept]
-        if not repeated:
-            return None
-        if not (
-            self._would_fit(finding, len(repeated))
-            or (finding.rank is None and len(repeated) >= max(2, CROWDED * self.k))
-        ):
+        if finding.rank is not None:
+            is_cause = finding.rank > self.k and finding.rank in kept
+        else:
+            is_cause = len(repeated) >= max(2, CROWDED * self.k)
+        if not repeated or not is_cause:
             return None
         return Fault(
             kind="near-duplicates",
