@@ -15,6 +15,7 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _PARSER = json.JSONDecoder()
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Skipped(msgspec.Struct, frozen=True):
@@ -56,7 +57,8 @@ class RecordReader(Generic[Record]):
         blocks = _guarded(read_blocks(path))
         for block in blocks:
             if isinstance(block, EOFError):
-                yield from self._recover(path, number + 1, b"".join(tail))
+                records, _ = self._lines.read(b"".join(tail))
+                yield from records
                 self._skip(path, number + 1, str(block))
                 return
             lines = block.split(b"\n")
@@ -71,7 +73,7 @@ class RecordReader(Generic[Record]):
                 number += 1
                 try:
                     yield decode(line)
-                except (msgspec.DecodeError, UnicodeDecodeError):
+                except _UNREADABLE:
                     yield from self._recover(path, number, line)
         yield from self._recover(path, number + 1, b"".join(tail))
 
@@ -132,12 +134,12 @@ class _Lines(Generic[Record]):
         """Return the records of a line, and why something in it was not read."""
         try:
             return [self.decoder.decode(line)], None
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except _UNREADABLE:
             pass
         try:
             values = [msgspec.json.decode(line)]
             reason = None
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except _UNREADABLE:
             values, torn = self._resynchronise(line)
             reason = "not a whole JSON object" if torn else None
         records: list[Record] = []
