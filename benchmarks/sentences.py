@@ -123,13 +123,15 @@ def candidates() -> dict[str, tuple[Callable[[], Segmenter], int | None]]:
     return found
 
 
-def fastest(run: Callable[[], object], times: int) -> float:
-    seconds = []
+def fastest(runs: list[Callable[[], object]], times: int) -> list[float]:
+    """Time the runs in turn, so that a busy machine slows all alike; keep the best of each."""
+    seconds = [float("inf")] * len(runs)
     for _ in range(times):
-        started = time.perf_counter()
-        run()
-        seconds.append(time.perf_counter() - started)
-    return min(seconds)
+        for number, run in enumerate(runs):
+            started = time.perf_counter()
+            run()
+            seconds[number] = min(seconds[number], time.perf_counter() - started)
+    return seconds
 
 
 def main() -> None:
@@ -147,9 +149,13 @@ def main() -> None:
     for name, (make, limit) in candidates().items():
         segment, text = make(), novels[:limit]
         spans = segment(text)
-        repeats = 1 if limit else 5
-        seconds = fastest(lambda segment=segment, text=text: segment(text), repeats)
-        encoded = fastest(lambda text=text: encoding.encode(text, disallowed_special=()), repeats)
+        seconds, encoded = fastest(
+            [
+                lambda segment=segment, text=text: segment(text),
+                lambda text=text: encoding.encode(text, disallowed_special=()),
+            ],
+            times=1 if limit else 5,
+        )
         longest = max(len(encoding.encode_ordinary(text[start:end])) for start, end in spans)
         print(
             f"{name:20} {encoded / seconds:10.2f} {len(text) / seconds / 1e6:6.2f}"

@@ -8,10 +8,8 @@ def _words(*lines: str) -> frozenset[str]:
 # Names follow; capitals matter: "Gen." is a general, "5 ft." is the end of a measure.
 _TITLES = _words(
     "Mr Mrs Ms Mx Dr Prof Rev Hon Gen Col Maj Capt Cpt Cmdr Comdr Adm Lt Sgt Cpl Pvt Brig Sen Rep",
-    "Gov Pres Supt Insp Det Amb Sec Messrs Mme Mlle Mmes Fr Br Bro Msgr St Ste Sts Mt Ft Pt",
-    "Pfc Drs",
-    "Hr Hrn Fr Frl Dipl Ing Sra Srta Dña Dott Avv Sig Mgr Bc Fed Civ Crim Supp Cir Ct Stat Dist",
-    "Univ Assoc Asst Atty Dir Mgr Tech Sgd",
+    "Gov Pres Supt Insp Det Amb Sec Messrs Mme Mlle Mmes Fr Br Bro Msgr Ste Sts Pfc Drs Hr Hrn Frl",
+    "Dipl Ing Sra Srta Dña Dott Avv Sig Mgr Bc Civ Crim Cir Asst Atty Sgd",
 )
 TITLES = _TITLES | {title.upper() for title in _TITLES}
 # Never the last word of a sentence, however they are written.
@@ -38,7 +36,7 @@ CAPITALISED_CLOSING = _words(
     "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun",
     "Ala Ariz Ark Calif Colo Conn Del Fla Ill Ind Kan Ky Md Mich Minn Miss Mo Mont Neb Nev",
     "Okla Ore",
-    "Pa Penn Tenn Tex Va Vt Wash Wis Wyo Mass Ont Que",
+    "Pa Penn Tenn Tex Va Vt Wash Wis Wyo Mass Ont Que St Mt Ft Pt Fed Supp Ct Stat Dist Univ Assoc",
 )
 # Close an enumeration, and with it the sentence when a capital follows.
 OPEN_ENDED = _words("etc usw u.s.w ecc enz osv itd itp atd apod atď т.д т.п др")

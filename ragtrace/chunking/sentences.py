@@ -133,7 +133,7 @@ class RuleSegmenter:
         if stop == ".":
             return self._full_stop(text, start, match, following)
         before = text[match.start() - 1 : match.start()]
-        if before in "([" and closing:  # [...], (!): a mark on what stands before
+        if before and before in "([" and closing:  # [...], (!): a mark on what stands before
             return False
         if stop[-1] in "!?":
             if closing and _SPEAKER.match(text, match.end()):

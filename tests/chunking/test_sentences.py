@@ -52,6 +52,11 @@ SPACED = {
     "companies and streets": [
         "Harlow & Sons Ltd. shipped the crates.",
         "The parcel went to 12 Elm St. on Monday.",
+        "It came back from Elm St.",
+        "The label was wet.",
+        "The Fed. Reserve, says the Fed.",
+        "They lowered rates.",
+        "St. Clair and Mt. Hood saw rain.",
         "He works for Brandt Inc. and likes it.",
         "Nobody sued Acme Corp.",
         "It had gone.",
