@@ -146,7 +146,8 @@ def record_postprocessed(
     """Write what a postprocessor made of a retrieval's nodes, as its stage `merged`.
 
     It goes to the retrieval's own trace, or to `tracer`. A `recorder` writes for the retrievals
-    that it recorded. Nodes that no recorded retrieval returned are written only by a `tracer`.
+    that it recorded. Nodes that no recorded retrieval returned are written only by a `tracer`, and
+    those of a part of another retrieval by none: what the whole returns is what counts.
     """
     found = [
         one
@@ -170,6 +171,7 @@ def _came_from(answer: Answer, given: Sequence[NodeWithScore], query: QueryBundl
     same_query = query is None or query.query_str == answer.call.query
     return (
         same_query
+        and answer.call.parent_id is None
         and answer.is_open()
         and answer.node_ids.issuperset(item.node.node_id for item in given)
     )
