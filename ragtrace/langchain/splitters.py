@@ -90,6 +90,11 @@ class ChunkingSplitter(TextSplitter):
             encoding_name, model_name, allowed_special, disallowed_special, **kwargs
         )
 
+    @classmethod
+    def from_huggingface_tokenizer(cls, tokenizer: Any, **kwargs: Any) -> Self:
+        """Count with a tokenizer of `transformers` or `tokenizers`, special tokens left out."""
+        return cls(length_function=tokenizer, **kwargs)
+
     def split_text(self, text: str) -> list[str]:
         """Split one text; return what gets embedded."""
         source = SourceDocument(text)

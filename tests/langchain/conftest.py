@@ -1,8 +1,4 @@
-import json
-from collections.abc import Callable
 from hashlib import blake2b
-from pathlib import Path
-from typing import Any
 
 import pytest
 from langchain_core.documents import Document
@@ -63,20 +59,3 @@ def store(embeddings: WordEmbeddings, documents: list[Document]) -> InMemoryVect
     store = InMemoryVectorStore(embeddings)
     store.add_documents(documents)
     return store
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "traces.jsonl"
-
-
-@pytest.fixture
-def lines(path: Path) -> Callable[[], list[dict[str, Any]]]:
-    """Read the trace file as it is now."""
-
-    def read() -> list[dict[str, Any]]:
-        if not path.exists():
-            return []
-        return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
-
-    return read

@@ -166,6 +166,16 @@ def test_tokens_are_counted_offline_by_default(make: Make) -> None:
     assert tiktoken
 
 
+def test_a_hugging_face_tokenizer_counts(make: Make) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    cls = type(make())
+    extra = {"language": "python"} if cls is DefinitionSplitter else {}
+    splitter = cls.from_huggingface_tokenizer(tokenizer, chunk_size=6, **extra)
+    assert splitter.split_text(PROSE) == make(chunk_size=6, length_function=words).split_text(PROSE)
+
+
 def test_overlap_repeats_whole_sentences() -> None:
     text = "One is here. Two is here. Three is here. Four is here."
     by_count = sentence_aligned(chunk_size=30, overlap_sentences=1).split_text(text)

@@ -1,12 +1,9 @@
 """Real parts, small and deterministic: an embedding, documents, an index, a way to read lines."""
 
 import asyncio
-import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import blake2b
-from pathlib import Path
-from typing import Any
 
 import pytest
 from llama_index.core import VectorStoreIndex
@@ -80,18 +77,3 @@ def own_loop() -> Iterator[None]:
     yield
     asyncio.set_event_loop(None)
     loop.close()
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "traces.jsonl"
-
-
-@pytest.fixture
-def lines(path: Path) -> Callable[[], list[dict[str, Any]]]:
-    def read() -> list[dict[str, Any]]:
-        if not path.exists():
-            return []
-        return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
-
-    return read
