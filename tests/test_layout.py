@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "ragtrace"
 # Highest first: a layer may import from the layers after it, never from those before it.
 LAYERS = (
     "cli",
+    "demo",
     "langchain",
     "llama_index",
     "report",

@@ -5,6 +5,8 @@ import sys
 import typer
 
 from ragtrace import __version__
+from ragtrace.cli.analyze import analyze_command
+from ragtrace.cli.demo import demo_command
 from ragtrace.cli.split import split_command
 
 app = typer.Typer(
@@ -16,7 +18,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+app.command("demo")(demo_command)
 app.command("split")(split_command)
+app.command("analyze")(analyze_command)
 
 
 def show_version(wanted: bool) -> None:

@@ -8,7 +8,6 @@ from llama_index.core.schema import Document, NodeWithScore, QueryBundle, TextNo
 from typing_extensions import override
 
 from ragtrace.chunking import Chunk
-from ragtrace.chunking.lengths import length_function
 from ragtrace.index import Bm25Retriever
 from ragtrace.llama_index.retriever import TracedRetriever
 from ragtrace.llama_index.splitters import SentenceAlignedSplitter

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from ragtrace.chunking.chunk import Chunk
+
 TEXT_SUFFIXES = {
     ".txt": "prose",
     ".md": "markdown",
@@ -97,3 +99,15 @@ def read_text(path: Path) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not UTF-8 at byte {error.start}; convert it first") from None
+
+
+def read_texts(patterns: Iterable[str]) -> dict[str, str]:
+    """Return the text of every document that the paths name, by document id."""
+    return {doc_id: read_text(path) for path, doc_id in find_files(patterns)}
+
+
+def read_chunks(path: Path) -> tuple[Chunk, ...]:
+    """Read the manifest of an index. Raises `ValueError` naming the file and line that is wrong."""
+    from ragtrace.index import read_manifest
+
+    return read_manifest(path).chunks
