@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from ragtrace.chunking.chunk import Chunk
@@ -23,13 +24,14 @@ def terms_of(text: str) -> list[str]:
     >>> terms_of("Set maxLength in http_client.py")
     ['set', 'max', 'length', 'maxlength', 'in', 'http', 'client', 'py', 'http_client.py']
     """
-    terms: list[str] = []
-    for name in _NAME.findall(unicodedata.normalize("NFKC", text)):
-        parts = words_of(_INNER_BORDER.sub(" ", name))
-        terms += parts
-        if len(parts) > 1 and name.isascii():
-            terms.append(name.casefold())
-    return terms
+    names = _NAME.findall(unicodedata.normalize("NFKC", text))
+    return [term for name in names for term in _terms_of_name(name)]
+
+
+@lru_cache(maxsize=100_000)  # a corpus has few names and many of each
+def _terms_of_name(name: str) -> list[str]:
+    parts = words_of(_INNER_BORDER.sub(" ", name))
+    return [*parts, name.casefold()] if len(parts) > 1 and name.isascii() else parts
 
 
 class Bm25Retriever:
@@ -72,6 +74,8 @@ def _build(documents: list[list[str]], k1: float, b: float) -> Any:
         import bm25s
     except ImportError:
         raise ImportError("Bm25Retriever needs bm25s: pip install 'ragtrace-kit[demo]'") from None
+    numbers: dict[str, int] = {}
+    rows = [[numbers.setdefault(term, len(numbers)) for term in terms] for terms in documents]
     index = bm25s.BM25(k1=k1, b=b)
-    index.index(documents, show_progress=False)
+    index.index((rows, numbers), show_progress=False)
     return index
