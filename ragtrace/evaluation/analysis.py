@@ -22,7 +22,7 @@ from ragtrace.evaluation.results import (
 )
 from ragtrace.evaluation.signals import failing_documents
 from ragtrace.evaluation.statistics import bootstrap_means
-from ragtrace.evaluation.verdicts import Finding, judge, matches
+from ragtrace.evaluation.verdicts import Finding, judge_best, matches
 from ragtrace.evaluation.versions import mark_old_versions, newest_versions
 from ragtrace.tracing.schema import Trace
 
@@ -207,7 +207,7 @@ def _judge(
     if (question.question_id, label) in unusable:
         finding = Finding(verdict="stale-label", found=False)
     else:
-        finding = judge(label, hits, k, sources)
+        label, finding = judge_best(label, hits, k, sources)
     return SpanResult(label=label, finding=finding, fault=finder.find(label, finding, hits))
 
 

@@ -1,6 +1,7 @@
 """Anchor labels: turn quotes and chunk ids into spans of today's documents, or say why not."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
@@ -206,10 +207,21 @@ def _place_quote(
     where = label.doc_id or "any document"
     if not found:
         return "missing", f"{where} no longer holds {shown!r}", label
-    if len(found) > 1:
+    counts = Counter(name for name, _, _ in found)
+    if max(counts.values()) > 1:
         return "ambiguous", f"{where} holds {shown!r} {len(found)} times: quote more of it", label
     name, (start, end), by_edges = found[0]
-    anchored = msgspec.structs.replace(label, doc_id=name, start=start, end=end)
+    anchored = msgspec.structs.replace(
+        label,
+        doc_id=name,
+        start=start,
+        end=end,
+        # A quote of no document in particular: each that holds it once answers as well.
+        alternatives=tuple(
+            GoldSpan(doc_id=other, start=span[0], end=span[1], quote=label.quote)
+            for other, span, _ in found[1:]
+        ),
+    )
     if by_edges:
         message = f"{name} holds the first and last words of {shown!r}, the middle has changed"
         return "edited", message, anchored

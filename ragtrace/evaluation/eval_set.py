@@ -18,6 +18,7 @@ class GoldSpan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `start` and `end` are half-open code points of the document. `quote` may be given by its first
     and last words (`"The first words … the last words"`). `grade` is the degree of relevance.
+    `alternatives` are other places that say the same: to retrieve one of them is enough.
     """
 
     doc_id: str | None = None
@@ -26,6 +27,7 @@ class GoldSpan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     quote: str | None = None
     chunk_id: str | None = None
     grade: int = 1
+    alternatives: tuple["GoldSpan", ...] = ()
 
     @property
     def has_span(self) -> bool:

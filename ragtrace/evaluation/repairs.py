@@ -15,7 +15,7 @@ from ragtrace.evaluation.faults import Repair
 from ragtrace.evaluation.hits import Retrieved, Sources, as_hits
 from ragtrace.evaluation.lookup import ChunkLookup, canonical_id
 from ragtrace.evaluation.metrics import check_k
-from ragtrace.evaluation.verdicts import judge
+from ragtrace.evaluation.verdicts import judge_best
 from ragtrace.postprocessing import drop_near_duplicates, merge_adjacent
 from ragtrace.tracing.hit import Hit
 
@@ -301,7 +301,7 @@ def _tally(
             for position, hit in enumerate(contexts[question.question_id], 1)
         ]
         found = [
-            judge(label, context, max(1, len(context)), sources).verdict == "whole"
+            judge_best(label, context, max(1, len(context)), sources)[1].verdict == "whole"
             for label in question.gold
         ]
         held += sum(found)

@@ -1,7 +1,7 @@
 """Say what happened to one label: retrieved whole, cut, or passed over, and for what."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -59,6 +59,25 @@ class _Target(msgspec.Struct, frozen=True):
     ids: frozenset[str]
     indices: frozenset[int]
     quote: str
+
+
+def judge_best(
+    label: GoldSpan, hits: Sequence[Retrieved], k: int, sources: Sources
+) -> tuple[GoldSpan, Finding]:
+    """Judge a label and its alternatives; return the one that came out best, the first of equals."""
+    finding = judge(label, hits, k, sources)
+    for other in label.alternatives:
+        if finding.verdict == "whole":
+            break
+        second = judge(other, hits, k, sources)
+        if _standing(second) < _standing(finding):
+            label, finding = other, second
+    return label, finding
+
+
+def _standing(finding: Finding) -> tuple[int, float]:
+    order = get_args(Verdict).index(finding.verdict)
+    return order, float("inf") if finding.rank is None else finding.rank
 
 
 def judge(label: GoldSpan, hits: Sequence[Retrieved], k: int, sources: Sources) -> Finding:

@@ -105,3 +105,16 @@ def test_every_part_of_a_text_is_found_where_it_is(text, data):
     assert all(text[first:last] == quote.strip() for first, last in spans)
     # Overlapping repetitions are found once from the left.
     assert any(first <= stripped[0] < last for first, last in spans)
+
+
+def test_a_quote_of_no_document_in_particular_may_stand_in_several():
+    copy = "Foreword.\n\n" + POLICY
+    label, problems = anchored({"quote": "thirty days"}, documents={"p": POLICY, "copy": copy})
+    places = [(one.doc_id, one.start) for one in (label, *label.alternatives)]
+    assert places == [("p", POLICY.index("thirty")), ("copy", copy.index("thirty"))]
+    assert not problems
+
+
+def test_a_quote_that_one_document_holds_twice_stays_ambiguous():
+    _, problems = anchored({"quote": "Ask early."}, documents={"p": POLICY, "x": "Ask early."})
+    assert problems == ["ambiguous"]
