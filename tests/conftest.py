@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from jsonschema import Draft202012Validator
+
+from ragtrace.tracing.json_schema import SCHEMA_FILE
 
 settings.register_profile(
     "default",
@@ -36,11 +39,15 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def lines(path: Path) -> Callable[[], list[dict[str, Any]]]:
-    """Read the trace file as it is at the moment."""
+    """Read the trace file as it is at the moment; every line must be what the schema allows."""
+    schema = Draft202012Validator(json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
 
     def read() -> list[dict[str, Any]]:
         if not path.exists():
             return []
-        return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
+        found = [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
+        for line in found:
+            schema.validate(line)
+        return found
 
     return read

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from ragtrace.tracing.json_schema import SCHEMA_FILE
 from tests.contract.side import Side, Stored
 
 STORED = (
@@ -45,8 +47,14 @@ STORED = (
 )
 
 
+SCHEMA = Draft202012Validator(json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
+
+
 def lines_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
+    lines = [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
+    for line in lines:
+        SCHEMA.validate(line)
+    return lines
 
 
 def comparable(line: dict[str, Any]) -> dict[str, Any]:
