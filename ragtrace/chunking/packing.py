@@ -1,0 +1,382 @@
+"""The packer: fills chunks with blocks, and cuts only where it must."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import msgspec
+
+from ragtrace.chunking.chunk import Kind
+from ragtrace.chunking.decoration import Decorator, common_path
+from ragtrace.chunking.dividing import cut_before, divide, next_word
+from ragtrace.chunking.graphemes import grapheme_end
+from ragtrace.chunking.lengths import Ruler
+from ragtrace.chunking.outline import Block
+from ragtrace.chunking.sentences import Segmenter
+
+Path = tuple[str, ...]
+
+_BATCH = 512
+# Shares of the budget. Room that is worth cutting a paragraph for, and a sentence too long for any
+# chunk; how full a chunk must be to end before a heading that it could hold; how much of a
+# paragraph goes along uncut with the list or code it leads to.
+_PARAGRAPH_ROOM = 0.06
+_SENTENCE_ROOM = 0.25
+_FULL_ENOUGH = 0.9
+_SMALL_LEAD = 0.15
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """Hold a block, how many units stand before its start and its end, and its heading path.
+
+    `opens` says that it begins a section; `last`, that it is a sentence or a line; `torn`, that it
+    is a piece of one.
+    """
+
+    block: Block
+    low: float
+    high: float
+    path: Path
+    opens: bool = False
+    last: bool = False
+    torn: bool = False
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """Hold a chunk to be: its span, what is put around it, and what is in it."""
+
+    start: int
+    end: int
+    prefix: str
+    suffix: str
+    length: int
+    kind: Kind
+    path: Path
+    paths: tuple[Path, ...]
+
+
+class PackSettings(msgspec.Struct, frozen=True):
+    """Hold what the packer is asked for, in units; of the two overlaps at most one is set."""
+
+    budget: int
+    keep_oversize: bool = False
+    separate: bool = True
+    overlap_sentences: int = 0
+    overlap_units: int = 0
+
+
+class Packer:
+    """Pack the blocks of one text into pieces, in one pass.
+
+    What does not fit is divided, and its parts take its place. A packer is used once.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        ruler: Ruler,
+        settings: PackSettings,
+        segmenter: Segmenter,
+        decorator: Decorator,
+    ) -> None:
+        self._text = text
+        self._ruler = ruler
+        self._settings = settings
+        self._segmenter = segmenter
+        self._decorator = decorator
+        self._budget = settings.budget
+        self._slack = ruler.slack
+        self._pending: list[Iterator[Entry]] = []
+        self._current: list[Entry] = []
+        self._repeated = 0  # leading entries of the current piece that the last one holds too
+
+    def pack(self, blocks: Iterable[Block]) -> Iterator[Piece]:
+        """Yield the pieces."""
+        self._pending.append(self._enter(iter(blocks), (), top=True))
+        separate = self._settings.separate
+        while True:
+            entry = self._next()
+            current = self._current
+            if entry is None:
+                if len(current) == self._repeated:
+                    return
+                yield from self._close(None)
+            elif not current:
+                if self._fits(current, entry) or self._stays_whole(entry):
+                    current.append(entry)
+                else:
+                    self._shorten(entry)
+            elif entry.opens and separate and not all(held.opens for held in current):
+                yield from self._close(entry)
+            elif self._fits(current, entry):
+                current.append(entry)
+            else:
+                yield from self._overflow(entry)
+
+    def _next(self) -> Entry | None:
+        pending = self._pending
+        while pending:
+            entry = next(pending[-1], None)
+            if entry is not None:
+                return entry
+            pending.pop()
+        return None
+
+    def _enter(
+        self, blocks: Iterator[Block], path: Path, *, top: bool = False, last: bool = False
+    ) -> Iterator[Entry]:
+        """Yield blocks as entries, below the headings above them."""
+        headings: list[tuple[int, str]] = []
+        here = path
+        while batch := list(islice(blocks, _BATCH)):
+            lows = self._ruler.before([block.start for block in batch])
+            highs = self._ruler.before([block.end for block in batch])
+            for block, low, high in zip(batch, lows, highs, strict=True):
+                if block.level:
+                    while headings and headings[-1][0] >= block.level:
+                        headings.pop()
+                    headings.append((block.level, block.title))
+                    here = (*path, *(title for _, title in headings))
+                yield Entry(block, low, high, here, top and block.level > 0, last)
+
+    def _push(self, *entries: Entry) -> None:
+        self._pending.append(iter(entries))
+
+    def _fits(self, held: Sequence[Entry], entry: Entry) -> bool:
+        """Say whether an entry fits behind those held."""
+        first = held[0] if held else entry
+        prefix, suffix, extra = self._decoration(held, entry)
+        estimate = entry.high - first.low + extra
+        if estimate <= self._budget - self._slack:
+            return True
+        if estimate > self._budget + self._slack:
+            return False
+        start, end = first.block.start, entry.block.end
+        return self._ruler.measure(start, end, prefix, suffix) <= self._budget
+
+    def _decoration(self, held: Sequence[Entry], entry: Entry) -> tuple[str, str, int]:
+        first = held[0] if held else entry
+        path: Path = ()
+        if self._decorator.shows_path:
+            path = common_path(_paths([*held, entry]))
+        return self._decorator.decorate(path, first.block.prefix, entry.block.suffix)
+
+    def _stays_whole(self, entry: Entry) -> bool:
+        """Say whether an entry over the budget is kept: a sentence or block, but never a list."""
+        whole = entry.last or (entry.block.whole and entry.block.kind != "list")
+        return self._settings.keep_oversize and whole
+
+    def _leads_only(self) -> bool:
+        """Say whether all that is new in the current piece belongs to what comes next."""
+        return all(held.block.leads or held.block.level for held in self._current[self._repeated :])
+
+    def _overflow(self, entry: Entry) -> Iterator[Piece]:
+        """Make room for an entry that does not fit behind the current ones, or divide it."""
+        used = entry.low - self._current[0].low
+        room = 1 - used / self._budget
+        alone = self._fits((), entry)
+        if alone or self._stays_whole(entry):
+            divides = not (entry.last or entry.block.whole) and alone
+            if divides and (room > _PARAGRAPH_ROOM or self._leads_only()):
+                self._divide(entry)
+                return
+        elif not entry.last:
+            self._divide(entry)
+            return
+        elif (room > _SENTENCE_ROOM or self._leads_only()) and self._chop(entry):
+            return
+        if len(self._current) > self._repeated:
+            yield from self._close(entry)
+        else:
+            self._current.pop(0)
+            self._repeated -= 1
+            self._push(entry)
+
+    def _divide(self, entry: Entry) -> None:
+        parts, last = divide(self._text, entry.block, self._segmenter)
+        self._pending.append(self._enter(parts, entry.path, last=last))
+
+    def _shorten(self, entry: Entry) -> None:
+        """Divide an entry that is longer than a chunk, or cut a piece off it."""
+        if not entry.last:
+            self._divide(entry)
+        else:
+            self._chop(entry)
+
+    def _chop(self, entry: Entry) -> bool:
+        """Cut as much off a sentence or line as fits behind the current entries.
+
+        Returns False where that would be nothing, or would tear a word that need not be torn.
+        With nothing held, one character is always taken.
+        """
+        held, block = self._current, entry.block
+        first = held[0] if held else entry
+        start = first.block.start
+        prefix, suffix, extra = self._decoration(held, entry)
+        limit = min(block.end, self._ruler.place(first.low + self._budget - extra))
+        cut = cut_before(self._text, block.start, limit) if limit > block.start else block.start
+        while cut > block.start:
+            length = self._ruler.measure(start, cut, prefix, suffix)
+            if length <= self._budget:
+                break
+            excess = (cut - start) * (length - self._budget) // length
+            limit = max(block.start, cut - max(1, excess))
+            cut = cut_before(self._text, block.start, limit)
+        if held and (
+            cut <= block.start or (not self._leads_only() and _tears_word(self._text, cut))
+        ):
+            return False
+        if cut <= block.start:
+            cut = grapheme_end(self._text, block.start, block.end)
+            if self._ruler.measure(block.start, cut, prefix, suffix) > self._budget:
+                cut = block.start + 1
+        rest = next_word(self._text, cut, block.end)
+        low, high = self._ruler.before([rest, cut])
+        if rest < block.end:
+            self._push(
+                msgspec.structs.replace(
+                    entry, block=msgspec.structs.replace(block, start=rest), low=low, torn=True
+                )
+            )
+        head = msgspec.structs.replace(
+            block, end=len(self._text[block.start : cut].rstrip()) + block.start, leads=False
+        )
+        held.append(msgspec.structs.replace(entry, block=head, high=high, torn=True))
+        return True
+
+    def _close(self, following: Entry | None) -> Iterator[Piece]:
+        """Yield the current piece, less what belongs to what follows, and begin the next."""
+        keep = len(self._current) if following is None else self._last_cut(following)
+        current = self._current
+        piece = self._piece(current[:keep])
+        while piece.length > self._budget and keep > self._repeated + 1:
+            keep -= 1
+            piece = self._piece(current[:keep])
+        if piece.length > self._budget and not self._may_exceed(current[:keep]):
+            # No estimate can be trusted here: from now on everything is counted.
+            self._slack = float("inf")
+            current, keep = current[self._repeated :], 0
+        else:
+            yield piece
+        if following is not None:
+            self._push(following)
+        self._push(*current[keep:])
+        following = current[keep] if keep < len(current) else following
+        self._current = self._overlap(current[:keep], following) if following and keep else []
+        self._repeated = len(self._current)
+
+    def _may_exceed(self, held: Sequence[Entry]) -> bool:
+        """Say whether a piece may be over the budget: kept whole, or one character."""
+        if len(held) != 1:
+            return False
+        block = held[0].block
+        return self._stays_whole(held[0]) or (held[0].last and block.end - block.start == 1)
+
+    def _last_cut(self, following: Entry) -> int:
+        """Return how many of the current entries to keep in this piece."""
+        if following.opens and self._settings.separate:
+            return len(self._current)
+        keep = self._keep_leads(following)
+        if not self._settings.separate:
+            full = self._current[0].low + self._budget * _FULL_ENOUGH
+            for index in range(keep - 1, self._repeated, -1):
+                if self._current[index].low < full:
+                    break
+                if self._current[index].opens and not self._current[index - 1].opens:
+                    return index
+        return keep
+
+    def _keep_leads(self, following: Entry) -> int:
+        """Return where the entries begin that belong to what follows, if they fit before it."""
+        first = self._first_lead(following)
+        current = self._current
+        end = len(current)
+        if first in (self._repeated, end):
+            return end
+        divides = not self._fits((), following)
+        for index in range(first, end):
+            if index > first and current[index - 1].block.level:
+                continue
+            if divides or self._fits(current[index:], following):
+                return index
+        while end > first and current[end - 1].block.level:
+            end -= 1
+        return end
+
+    def _first_lead(self, following: Entry) -> int:
+        """Return the index of the first of the entries that lead, one to the next, to a block.
+
+        Of a long paragraph only the last sentence leads, so it is divided.
+        """
+        current = self._current
+        index = len(current)
+        while index > self._repeated:
+            entry = current[index - 1]
+            block = entry.block
+            if not block.level and not (block.leads and not following.block.level):
+                break
+            long = entry.high - entry.low > self._budget * _SMALL_LEAD
+            if block.leads and long and not (entry.last or block.whole or block.parts):
+                sentences = self._sentences(entry)
+                current[index - 1 : index] = sentences
+                index += len(sentences) - 1
+                entry = current[index - 1]
+            following = entry
+            index -= 1
+        return index
+
+    def _sentences(self, entry: Entry) -> list[Entry]:
+        parts, last = divide(self._text, entry.block, self._segmenter)
+        return list(self._enter(parts, entry.path, last=last))
+
+    def _overlap(self, held: Sequence[Entry], following: Entry) -> list[Entry]:
+        """Return the last sentences of a piece, for the next one to begin with."""
+        settings = self._settings
+        wanted = settings.overlap_sentences or settings.overlap_units
+        if not wanted or following.block.level:
+            return []
+        chosen: list[Entry] = []
+        end = held[-1].block.end
+        for sentence in self._last_sentences(held):
+            start = sentence.block.start
+            if start <= held[0].block.start:
+                break
+            if settings.overlap_units:
+                if self._ruler.measure(start, end) > settings.overlap_units:
+                    break
+            elif len(chosen) == settings.overlap_sentences:
+                break
+            chosen.append(sentence)
+        return chosen[::-1]
+
+    def _last_sentences(self, held: Sequence[Entry]) -> Iterator[Entry]:
+        """Yield the sentences at the end of a piece, the last one first."""
+        for entry in reversed(held):
+            block = entry.block
+            if block.kind != "prose" or block.level or block.parts or block.prefix or entry.torn:
+                return
+            yield from [entry] if entry.last else reversed(self._sentences(entry))
+
+    def _piece(self, held: Sequence[Entry]) -> Piece:
+        first, last = held[0].block, held[-1].block
+        paths = tuple(_paths(held))
+        path = common_path(paths)
+        prefix, suffix, _ = self._decorator.decorate(path, first.prefix, last.suffix)
+        length = self._ruler.measure(first.start, last.end, prefix, suffix)
+        kinds = {entry.block.kind for entry in held if not entry.block.level}
+        kind: Kind = kinds.pop() if len(kinds) == 1 else "mixed" if kinds else "prose"
+        return Piece(first.start, last.end, prefix, suffix, length, kind, path, paths)
+
+
+def _paths(entries: Sequence[Entry]) -> list[Path]:
+    """Return the sections that entries stand in; a heading right before another opens none."""
+    paths: list[Path] = []
+    for index, entry in enumerate(entries):
+        if entry.block.level and index + 1 < len(entries) and entries[index + 1].block.level:
+            continue
+        if not paths or paths[-1] != entry.path:
+            paths.append(entry.path)
+    return paths
+
+
+def _tears_word(text: str, at: int) -> bool:
+    return text[at - 1].isalnum() and text[at : at + 1].isalnum()

@@ -1,0 +1,32 @@
+"""The outline of plain text: paragraphs, which blank lines set apart."""
+
+import re
+from collections.abc import Iterator
+
+from ragtrace.chunking.outline import Block, Outline
+
+_BLANK_LINES = re.compile(r"\s*?(?:\n[^\S\n]*\n|\r[^\S\r\n]*\r|\u2029)\s*")
+_LEAD_END = (":", "：")
+
+
+def outline_prose(text: str) -> Outline:
+    """Return the paragraphs of a text; one that ends with a colon leads to the next.
+
+    >>> [text for text in outline_prose("One. Two.\\n\\nThree.").blocks]
+    [Block(start=0, end=9, ...), Block(start=11, end=17, ...)]
+    """
+    return Outline(tuple(_paragraphs(text)))
+
+
+def _paragraphs(text: str) -> Iterator[Block]:
+    start = len(text) - len(text.lstrip())
+    for gap in _BLANK_LINES.finditer(text, start):
+        if start < gap.start():
+            yield _paragraph(text, start, gap.start())
+        start = gap.end()
+    if start < len(text):
+        yield _paragraph(text, start, start + len(text[start:].rstrip()))
+
+
+def _paragraph(text: str, start: int, end: int) -> Block:
+    return Block(start, end, leads=text.endswith(_LEAD_END, start, end))

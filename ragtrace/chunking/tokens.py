@@ -1,0 +1,236 @@
+"""Lengths in tokens: a document is encoded once, and any span of it is then looked up."""
+
+import os
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# What a decoder makes of the three bytes of a lone surrogate; no tokenizer counts more for it.
+_REPLACED = "\ufffd" * 3
+# No pre-token of any tiktoken encoding reaches from a character that is not white over a space:
+# counts on both sides of such a place add up exactly.
+_BORDER = re.compile(r"(?<=\S) ")
+_BORDER_REACH = 400  # characters in which to look for a border before encoding the whole span
+_PIECE = 1_000_000  # characters encoded at once
+_LONGEST_RUN = 20_000  # characters without a border: longer ones are encoded in pieces
+_LOADING_SECONDS = 20.0
+_ENVIRONMENT = threading.Lock()
+
+
+@lru_cache(maxsize=8)
+def load_encoding(name: str) -> "Encoding":
+    """Load a tiktoken encoding by name, without the network where its table is at hand.
+
+    Raises `ValueError` for a name that tiktoken does not know, and for a table that cannot be had.
+    """
+    import tiktoken
+
+    known = tiktoken.list_encoding_names()
+    if name not in known:
+        raise ValueError(
+            f"unknown length {name!r}: give one of {', '.join(sorted(known))}, "
+            "'characters', 'words' or a function"
+        )
+    with _bundled_tables():
+        return _load_in_time(name)
+
+
+def _load_in_time(name: str) -> "Encoding":
+    """Load an encoding, but do not wait forever for a network that does not answer."""
+    import tiktoken
+
+    loaded: list[Encoding] = []
+    failed: list[Exception] = []
+
+    def load() -> None:
+        try:
+            loaded.append(tiktoken.get_encoding(name))
+        except Exception as error:  # whatever a proxy, a disk or a server may raise
+            failed.append(error)
+
+    thread = threading.Thread(target=load, daemon=True)
+    thread.start()
+    thread.join(_LOADING_SECONDS)
+    if loaded:
+        return loaded[0]
+    raise ValueError(
+        f"the table of {name!r} cannot be loaded ({failed[0] if failed else 'no answer'}): set "
+        "TIKTOKEN_CACHE_DIR to a folder that has it, or give length='characters'"
+    ) from (failed[0] if failed else None)
+
+
+@contextmanager
+def _bundled_tables() -> Iterator[None]:
+    """Let tiktoken read the tables inside llama-index-core, if the user names no folder."""
+    if "TIKTOKEN_CACHE_DIR" in os.environ or "DATA_GYM_CACHE_DIR" in os.environ:
+        yield
+        return
+    folder = _bundled_folder()
+    if folder is None:
+        yield
+        return
+    with _ENVIRONMENT:
+        os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
+        try:
+            yield
+        finally:
+            os.environ.pop("TIKTOKEN_CACHE_DIR", None)
+
+
+def _bundled_folder() -> Path | None:
+    # The name of the package alone: asking for a module inside it would import it.
+    spec = find_spec("llama_index")
+    for place in (spec.submodule_search_locations or []) if spec else []:
+        folder = Path(place) / "core" / "_static" / "tiktoken_cache"
+        if folder.is_dir():
+            return folder
+    return None
+
+
+@lru_cache(maxsize=8)
+def _token_sizes(name: str) -> NDArray[np.int32]:
+    """Return the number of bytes of every token."""
+    encoding = load_encoding(name)
+    sizes = np.zeros(encoding.n_vocab, np.int32)
+    for token in range(encoding.n_vocab):
+        try:
+            sizes[token] = len(encoding.decode_single_token_bytes(token))
+        except KeyError:  # numbers that were never given out
+            continue
+    return sizes
+
+
+def count_tokens(name: str, text: str) -> int:
+    """Count the tokens of a text; names of special tokens are text like any other.
+
+    >>> count_tokens("cl100k_base", "<|endoftext|>") > 1
+    True
+    """
+    if len(text) > _LONGEST_RUN:
+        return sum(len(piece) for piece, _ in _encode(name, text))
+    return _count(load_encoding(name), text)
+
+
+def _count(encoding: "Encoding", text: str) -> int:
+    if not text.isascii():
+        text = _SURROGATE.sub(_REPLACED, text)
+    return len(encoding.encode_ordinary(text))
+
+
+def _encode(name: str, text: str) -> Iterator[tuple[NDArray[np.uint32], int]]:
+    """Yield the tokens of a text piece by piece, and where each piece ends.
+
+    tiktoken needs more than linear time and deep stacks for long runs without a border.
+    """
+    encoding = load_encoding(name)
+    start = 0
+    while start < len(text):
+        end = _piece_end(text, start)
+        piece = text[start:end]
+        if not piece.isascii():
+            piece = _SURROGATE.sub(_REPLACED, piece)
+        yield encoding.encode_to_numpy(piece, disallowed_special=()), end
+        start = end
+
+
+def _piece_end(text: str, start: int) -> int:
+    if len(text) - start <= _LONGEST_RUN:
+        return len(text)
+    limit = min(len(text), start + _PIECE)
+    at = start
+    while at < limit:
+        # The last border within reach: as long as there is one, the run is not too long.
+        border = last_border(text, at, min(limit, at + _LONGEST_RUN))
+        if border is None:
+            break
+        if len(text) - border <= _LONGEST_RUN:
+            return len(text)
+        at = border
+    return at if at > start else min(len(text), start + _LONGEST_RUN)
+
+
+def last_border(text: str, start: int, end: int) -> int | None:
+    """Return the last place in a span, after its start, where a pre-token certainly begins."""
+    at = end
+    while (at := text.rfind(" ", start + 1, at)) > 0:
+        if not text[at - 1].isspace():
+            return at
+    return None
+
+
+class TokenRuler:
+    """Tell the length of any span of one text, in tokens.
+
+    `before` and `place` estimate: a span's true length differs from the estimate by less than
+    `slack`, but for freak inputs. `measure` is exact.
+    """
+
+    slack = 4
+
+    def __init__(self, name: str, text: str) -> None:
+        self._name = name
+        self._encoding = load_encoding(name)
+        self._text = text
+        pieces = list(_encode(name, text))
+        tokens = pieces[0][0] if len(pieces) == 1 else np.concatenate([p for p, _ in pieces])
+        # A piece that does not end at a border has cut a pre-token: counts across do not add up.
+        self._torn = [end for _, end in pieces[:-1] if text[end] != " " or text[end - 1].isspace()]
+        self._ends: NDArray[np.int64] = np.cumsum(_token_sizes(name)[tokens], dtype=np.int64)
+        self._bytes = None if text.isascii() else _byte_offsets(text)
+
+    def before(self, offsets: Sequence[int]) -> list[int]:
+        """Return how many tokens end at or before each offset."""
+        places = np.asarray(offsets, dtype=np.int64)
+        if self._bytes is not None:
+            places = self._bytes[places]
+        found: list[int] = np.searchsorted(self._ends, places, side="right").tolist()
+        return found
+
+    def place(self, units: float) -> int:
+        """Return the offset up to which there are so many tokens."""
+        if units < 1:
+            return 0
+        count = min(int(units), len(self._ends))
+        at = int(self._ends[count - 1]) if count else 0
+        if self._bytes is None:
+            return at
+        return int(np.searchsorted(self._bytes, at, side="right")) - 1
+
+    def measure(self, start: int, end: int, prefix: str = "", suffix: str = "") -> int:
+        """Return the exact length of the slice with what is put around it."""
+        text = self._text
+        first = _BORDER.search(text, start + 1, min(end, start + _BORDER_REACH))
+        if first is not None:
+            head = first.start()
+            tail = last_border(text, max(head, end - _BORDER_REACH), end)
+            if tail is not None and not any(head < torn < tail for torn in self._torn):
+                low, high = self.before((head, tail))
+                return (
+                    _count(self._encoding, prefix + text[start:head])
+                    + high
+                    - low
+                    + _count(self._encoding, text[tail:end] + suffix)
+                )
+        return count_tokens(self._name, prefix + text[start:end] + suffix)
+
+
+def _byte_offsets(text: str) -> NDArray[np.int64]:
+    """Return where each code point begins in the UTF-8 form that is encoded, and its end."""
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    sizes = 1 + (points >= 0x80).astype(np.int8) + (points >= 0x800) + (points >= 0x10000)
+    sizes[(points >= 0xD800) & (points < 0xE000)] = len(_REPLACED.encode())
+    offsets = np.zeros(len(points) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
