@@ -60,7 +60,7 @@ class HitCompressor(BaseDocumentCompressor):
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> list[Document]:
         """Return the documents that remain, best first."""
-        retrieval = _retrieval_of(documents)
+        retrieval = _retrieval_of(documents, query)
         tracer = self.tracer or (retrieval.tracer if retrieval else None)
         if tracer is None:
             return self._compressed(documents, retrieval)[1]
@@ -207,12 +207,13 @@ class MergingRetriever(OuterRetriever):
         return list(await self.merger.acompress_documents(found, query, run_manager.get_child()))
 
 
-def _retrieval_of(documents: Sequence[Document]) -> Finished | None:
+def _retrieval_of(documents: Sequence[Document], query: str) -> Finished | None:
     """Return the traced call that these documents came from, if it is the latest here.
 
     A call within another retrieval is left to that one: what it returns is what it records.
     """
-    call = finished.get()
-    if call is None or call.call.parent_id is not None or not documents:
+    latest = finished.get()
+    if latest is None or latest.call.parent_id is not None or latest.call.query != query:
         return None
-    return call if all(id(document) in call.scores for document in documents) else None
+    came_from_it = documents and all(id(document) in latest.scores for document in documents)
+    return latest if came_from_it else None
