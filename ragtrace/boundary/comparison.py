@@ -80,7 +80,7 @@ def proportions_p_value(first: tuple[int, int], second: tuple[int, int]) -> floa
     """Return the two-sided p-value of two shares, each given as (successes, trials), being one.
 
     >>> round(proportions_p_value((50, 1000), (80, 1000)), 4)
-    0.0067
+    0.0065
     """
     (a, n), (b, m) = first, second
     if not n or not m:

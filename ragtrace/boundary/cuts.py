@@ -18,8 +18,6 @@ _CLOSERS = "\"'”’»›)]}*_`~>」』】）〉》"
 _TERMINAL = re.compile(
     r"[.!?…。！？｡．।॥؟۔։።‼⁇⁈⁉:](?:[\"'”’»›)\]}*_`~」』】）〉》]|\[\^?\d{1,3}\]|\s)*$"
 )
-_LAST_WORD = re.compile(r"(\S+)\s*$")
-_FIRST_WORD = re.compile(r"\s*(\S+)")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[\"'“‘])(?:[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]|[Ee]\.?g|[Ii]\.?e|[Cc]f|[Vv]s|[Dd]r|[Mm]rs?|"
     r"[Mm]s|[Pp]rof|[Ss]t|[Jj]r|[Ss]r|[Nn]o|[Nn]os|[Vv]ol|[Pp]p?|[Ff]ig|[Ff]igs|[Ee]q|[Ss]ec|[Cc]h|"
@@ -50,10 +48,11 @@ _SALUTATION = re.compile(
 )
 
 
-def judge_cut(before: str, after: str | None) -> Verdict:
+def judge_cut(before: str, after: str | None, *, in_paragraph: bool = False) -> Verdict:
     """Judge the cut between two texts; `after` is `None` where what follows is not known.
 
     Both are as they stand, white space included: a blank line between them tells much.
+    `in_paragraph` says that the cut is known to be in a paragraph: nothing is taken for code then.
 
     >>> judge_cut("The annex needs new wiring", " and a second exit.")
     'inside'
@@ -69,7 +68,7 @@ def judge_cut(before: str, after: str | None) -> Verdict:
     if after is not None:
         following = after.lstrip()
         gap += after[: len(after) - len(following)]
-        if not gap and _is_inside_word(stripped[-1], following[0]):
+        if not gap and _is_inside_word(stripped, following[0]):
             return "inside"
     line = stripped.rsplit("\n", 1)[-1]
     if _BARE_MARKER.fullmatch(line) and "\n" not in gap:
@@ -79,7 +78,7 @@ def judge_cut(before: str, after: str | None) -> Verdict:
         # A blank line ends a sentence, except where one visibly goes on (text from a PDF).
         leads_on = stripped[-1] in ",([{“‘«" or _leads_on(stripped)
         return "inside" if leads_on and not starts_block and following[0].islower() else "end"
-    verdict = _judge_line(line, following, starts_block)
+    verdict = _judge_line(line, following, starts_block, in_paragraph)
     if verdict is not None:
         return verdict
     pictureless = _PICTURES.sub("", stripped[-12:])
@@ -129,7 +128,12 @@ def judge_start(text: str) -> Verdict:
 
 
 def _is_inside_word(left: str, right: str) -> bool:
-    return left.isalnum() and right.isalnum() and not (_is_wide(left) or _is_wide(right))
+    """Tell whether nothing sets two texts apart: no space, no stop, no change to another script."""
+    if _is_wide(left[-1]) or _is_wide(right):
+        return False
+    if left[-1].isalnum() and right.isalnum():
+        return True
+    return not (_TERMINAL.search(left[-12:]) and (right.isalnum() or right in "\"'“‘([*_`"))
 
 
 def _is_wide(character: str) -> bool:
@@ -145,7 +149,7 @@ def _starts_block(text: str) -> bool:
         or shapes.FENCE.match(line)
         or shapes.is_row(line)
         or shapes.RULE.fullmatch(line)
-        or shapes.MARKUP.search(line)
+        or shapes.is_markup(line)
         or line.startswith(("$$", "<!--", "> "))
     )
 
@@ -158,14 +162,16 @@ def _is_block_line(line: str) -> bool:
         or shapes.FENCE.match(line)
         or shapes.RULE.fullmatch(line)
         or shapes.BOLD_LINE.fullmatch(line)
-        or shapes.MARKUP.search(line)
+        or shapes.is_markup(line)
         or shapes.is_code(line)
     )
 
 
-def _judge_line(line: str, following: str | None, starts_block: bool) -> Verdict | None:
+def _judge_line(
+    line: str, following: str | None, starts_block: bool, in_paragraph: bool
+) -> Verdict | None:
     """Judge by the shape of the last line; `None` where it is plain prose."""
-    if _is_block_line(line):
+    if not in_paragraph and _is_block_line(line):
         return "end"
     if following is not None and following[0] in ",;:!?)]}»”、，；：）」』":
         return "inside"
@@ -258,10 +264,10 @@ def _leads_on(text: str) -> bool:
 
 
 def _last_word(text: str) -> str:
-    match = _LAST_WORD.search(text[-80:])
-    return match[1] if match else ""
+    words = text[-80:].rsplit(maxsplit=1)
+    return words[-1] if words else ""
 
 
 def _first_word(text: str) -> str:
-    match = _FIRST_WORD.match(text[:80])
-    return match[1] if match else ""
+    words = text[:80].split(maxsplit=1)
+    return words[0] if words else ""

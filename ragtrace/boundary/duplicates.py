@@ -16,8 +16,8 @@ _SHINGLE = 4  # words
 class SeenTexts:
     """Find texts that were seen before, in a few dozen bytes a chunk.
 
-    Hashes wait in a dictionary and move, sorted, into an array; so memory is about 16 bytes and the
-    chunk's id for each chunk, and a million chunks take no more than 60 MB.
+    Hashes wait in a dictionary and move, sorted, into an array: a million chunks take 80 MB, and
+    this is all that grows with their number.
     """
 
     def __init__(self) -> None:

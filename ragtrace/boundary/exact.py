@@ -1,17 +1,11 @@
-"""Check chunks against their document: which sentence, block, table or list each cut goes through."""
+"""Check chunks against their document: which sentence, list, table or fence a cut goes through."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ragtrace.boundary import shapes
-from ragtrace.boundary.blocks import (
-    Block,
-    find_markdown_blocks,
-    find_path,
-    find_prose_blocks,
-    looks_like_markdown,
-)
+from ragtrace.boundary.blocks import Block, find_blocks, find_path
 from ragtrace.boundary.brackets import REACH, pairs_across
 from ragtrace.boundary.budget import Budget
 from ragtrace.boundary.cuts import judge_cut
@@ -48,7 +42,7 @@ def check_document(
     document: str,
     pieces: Sequence[Piece],
     *,
-    format: str | None,
+    markup: Any,
     segmenter: Segmenter | None,
     budget: Budget,
 ) -> CheckedDocument:
@@ -57,7 +51,7 @@ def check_document(
     gaps: dict[str, list[Issue]] = {}
     for gap in find_gaps(document, doc_id, places):
         gaps.setdefault(gap.chunk_id, []).append(gap)
-    structure = Structure(document, format=format, segmenter=segmenter)
+    structure = Structure(document, find_blocks(document, markup), segmenter)
     most = max(len(piece.text) for piece in pieces)
 
     def fits(start: int, end: int) -> bool:
@@ -80,19 +74,16 @@ class Structure:
     """Hold the blocks of a document; sentences are found where a cut is, and nowhere else."""
 
     def __init__(
-        self, document: str, *, format: str | None, segmenter: Segmenter | None
+        self, document: str, blocks: list[Block], segmenter: Segmenter | None = None
     ) -> None:
-        if format is None:
-            format = "markdown" if looks_like_markdown(document) else "prose"
-        is_markdown = format == "markdown"
         self.text = document
-        self.blocks = find_markdown_blocks(document) if is_markdown else find_prose_blocks(document)
+        self.blocks = blocks
         self._segmenter = segmenter or RuleSegmenter()
         self._sentences: dict[int, list[tuple[int, int]]] = {}
         self._damage: dict[int, list[Damage]] = {}
 
     def damage_at(self, cut: int, fits: Callable[[int, int], bool]) -> list[Damage]:
-        """Return what a cut goes through, outermost first; a cut is where the later chunk starts."""
+        """Return what a cut goes through, outermost first; it is where the later chunk starts."""
         found = self._damage.get(cut)
         if found is None:
             found = self._damage[cut] = list(self._find_damage(cut, fits))
@@ -123,9 +114,7 @@ class Structure:
                 yield Damage(kind, kind, *span, "code block", "fence", not fits(*span))
                 return
             if block.kind == "table":
-                yield Damage(
-                    "cut-table", "cut-table", *span, "table", "header", not fits(*span)
-                )
+                yield Damage("cut-table", "cut-table", *span, "table", "header", not fits(*span))
                 return
             if block.kind in ("list", "item") and not listed and fits(*span):
                 listed = True
@@ -138,7 +127,8 @@ class Structure:
         start, end = _text_around(block, cut)
         if not start < cut < end:
             return
-        for sentence in self._cut_sentence(start, end, cut):
+        sentences = () if block.kind == "code" else self._cut_sentence(start, end, cut)
+        for sentence in sentences:
             yield Damage("no-sentence-end", "no-sentence-start", *sentence, "sentence")
         before = self.text[max(start, cut - REACH) : cut]
         after = self.text[cut : min(end, cut + REACH)]
@@ -158,7 +148,8 @@ class Structure:
         if not (self.text[first:cut].strip() and self.text[cut:last].strip()):
             return
         # A segmenter errs too: where the text itself looks like an end, it is believed.
-        if judge_cut(self.text[max(0, cut - REACH) : cut], self.text[cut : cut + REACH]) != "end":
+        before, after = self.text[max(0, cut - REACH) : cut], self.text[cut : cut + REACH]
+        if judge_cut(before, after, in_paragraph=True) != "end":
             yield first, last
 
 

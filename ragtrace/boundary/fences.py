@@ -1,5 +1,6 @@
 """Fences that a chunk opens and does not close, or closes and did not open."""
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -23,7 +24,8 @@ def find_cut_fences(piece: Piece, inside: str) -> Iterator[FenceCut]:
     """
     text = piece.text
     end = len(text)
-    if "```" not in text and "~~~" not in text and not piece.prefix:
+    fences = list(shapes.find_fences(text))
+    if not fences and not piece.prefix:
         if inside:
             yield FenceCut(True, 0, end, "lies inside a fence: its opening line is further up")
         return
@@ -31,14 +33,13 @@ def find_cut_fences(piece: Piece, inside: str) -> Iterator[FenceCut]:
         if not shapes.open_fence(piece.content):
             return
         inside = ""
-    elif not inside and _starts_with_close(text):
-        inside = "```"
+    elif not inside and _closes(text, fences[0]):
+        inside = fences[0]["run"]
     if inside:
-        first = shapes.FENCE.search(text)
-        size = first.start() if first else end
+        size = fences[0].start() if fences else end
         yield FenceCut(True, 0, size, "starts inside a fence: its opening line is further up")
     opened, state = 0, inside
-    for match in shapes.FENCE.finditer(text):
+    for match in fences:
         was, state = state, shapes.open_fence(match[0], state)
         if state and not was:
             opened = match.start()
@@ -46,10 +47,9 @@ def find_cut_fences(piece: Piece, inside: str) -> Iterator[FenceCut]:
         yield FenceCut(False, opened, end, f"leaves a fence ({state}) open")
 
 
-def _starts_with_close(text: str) -> bool:
-    """Tell whether the first fence mark closes a fence: it is bare, and the line before is code."""
-    match = shapes.FENCE.search(text)
-    if match is None or match["info"].strip():
+def _closes(text: str, fence: re.Match[str]) -> bool:
+    """Tell whether a fence closes one: it is bare, and the line before it is code."""
+    if fence["info"].strip():
         return False
-    above = text[: match.start()].rstrip().rsplit("\n", 1)[-1]
+    above = text[: fence.start()].rstrip().rsplit("\n", 1)[-1]
     return bool(above) and shapes.is_code(above)

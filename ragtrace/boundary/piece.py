@@ -113,6 +113,8 @@ _FLAT = (
     "end_index",
     "prefix",
     "suffix",
+    "prefix_length",
+    "suffix_length",
     "splitter",
     "length",
 )
@@ -132,6 +134,8 @@ def _from_mapping(values: Mapping[str, Any], position: int, default: str) -> Pie
     for key in _FLAT:
         if values.get(key) is not None:
             metadata.setdefault(key, values[key])
+    if metadata.get("prefix_length") is not None and values.get("content_hash") is not None:
+        metadata.setdefault("content_hash", values["content_hash"])
     start, end = metadata.pop("start", None), metadata.pop("end", None)
     metadata.setdefault("chunk_index", metadata.pop("index", None))
     piece = _from_stored(
@@ -199,3 +203,25 @@ def _whole(value: Any) -> int | None:
         return None if value is None else int(float(value))
     except (TypeError, ValueError):
         return None
+
+
+def in_reading_order(chunks: Iterable[Any]) -> list[Piece]:
+    """Return chunks document by document, each in order, as far as indices or offsets tell.
+
+    For stores that give chunks back in an order of their own; all are held at once.
+
+    >>> stored = [{"text": "Two.", "chunk_id": "a#c1"}, {"text": "One.", "chunk_id": "a#c0"}]
+    >>> [piece.text for piece in in_reading_order(stored)]
+    ['One.', 'Two.']
+    """
+    groups: dict[str, list[Piece]] = {}
+    for piece in read_pieces(chunks):
+        groups.setdefault(piece.doc_id, []).append(piece)
+    ordered: list[Piece] = []
+    for group in groups.values():
+        if all(piece.index is not None for piece in group):
+            group.sort(key=lambda piece: piece.index or 0)
+        elif all(piece.start is not None for piece in group):
+            group.sort(key=lambda piece: piece.start or 0)
+        ordered += group
+    return ordered

@@ -5,15 +5,17 @@ time.
 """
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 QUOTE_MARK = r"(?:[ \t]*>)*"
 
 BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
 FENCE = re.compile(
-    rf"(?m)^{QUOTE_MARK}[ \t]*(?:(?:[-*+]|\d{{1,9}}[.)])[ \t]+)?"
-    r"(?P<run>`{3,}|~{3,})(?P<info>[^\n]*)$"
+    rf"{QUOTE_MARK}[ \t]*(?:(?:[-*+]|\d{{1,9}}[.)])[ \t]+)?"
+    r"(?P<run>`{3,}|~{3,})(?P<info>[^\n]*)"
 )
+_FENCE_RUN = re.compile("```|~~~")
 HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]+\S")
 UNDERLINE = re.compile(r"[ ]{0,3}(?:={2,}|-{2,})[ \t]*")
 ITEM = re.compile(
@@ -34,15 +36,22 @@ ADDRESS = re.compile(
 CODE_START = re.compile(
     r"\s*(?:def |class |import |from \S+ import|return\b|elif |else:|try:|except\b|with \S+.*:$|"
     r"for .+[:{]$|while .+[:{]$|if .+[:{]$|func |fn |pub |let |const |var |static |public |"
-    r"private |protected |package |namespace |using |struct |enum |impl |type \w+ |#include|#define|#!|"
-    r"@\w+\s*(?:\(|$)|//|/\*|\*/|--\s|\$ \S|>>> ?|\.\.\. |</?\w+[^>]*>\s*$|SELECT |INSERT |CREATE )"
+    r"private |protected |package |namespace |using |struct |enum |impl |type \w+ |"
+    r"#include|#define|#!|"
+    r"@\w+\s*(?:\(|$)|//|/\*|\*/|--\s|\$ \S|>>> ?|\.\.\. |</?\w+[^>]*>\s*$|"
+    r"SELECT |INSERT |CREATE )"
 )
 CODE_END = re.compile(r"(?:[;{}]|\)\s*=>|=>|\]\s*,|\)\s*,|\},?|\\|&&|\|\||::|==|\(\)\)*|/>)\s*$")
 ASSIGNMENT = re.compile(r"\s*[\w.\[\]\"'$\-]+\s*(?:[+\-*/|&]?=|:=|:)\s*[\[{\"'\w$(<&*\-].*")
 BOLD_LINE = re.compile(r"\s*(?:\*\*[^*\n]{1,100}\*\*|__[^_\n]{1,100}__):?\s*")
-MARKUP = re.compile(r"^\s*(?:\[[^\]\n]{1,200}\]:\s|:::|\{[*%{])|(?:-->|%\}|\*\})\s*$")
+MARKUP = re.compile(r"\s*(?:\[[^\]\n]{1,200}\]:\s|:::|\{[*%{])")
+MARKUP_ENDS = ("-->", "%}", "*}")
 RULE = re.compile(r"\s*(?:[-*_=~#+.]{3,}|(?:[-*_]\s+){2,}[-*_])\s*")
 ATTRIBUTION = re.compile(r"\s*(?:[—–]|--)\s?[^\W\d_].{0,80}")
+
+
+_PLAIN_WORD = re.compile(r"(?<= )[a-z]{2,}(?=[ ,.]|$)")
+_MANY = 4  # plain words in a line of code
 
 
 class Item(NamedTuple):
@@ -70,7 +79,11 @@ def read_item(line: str) -> Item | None:
 
 def is_code(line: str) -> bool:
     """Tell whether a line is more likely code than prose."""
-    if CODE_START.match(line) or CODE_END.search(line[-12:]):
+    if CODE_START.match(line):
+        return True
+    if len(_PLAIN_WORD.findall(line, 0, 160)) > _MANY:
+        return False
+    if CODE_END.search(line[-12:]):
         return True
     # "key: value" is code only where what follows is not a sentence.
     return (
@@ -80,9 +93,28 @@ def is_code(line: str) -> bool:
     )
 
 
+def is_markup(line: str) -> bool:
+    """Tell whether a line is a link definition, a directive, or the end of a comment."""
+    return MARKUP.match(line) is not None or line.rstrip().endswith(MARKUP_ENDS)
+
+
 def is_row(line: str) -> bool:
     """Tell whether a line is a whole table row with its outer bars."""
     return ROW.fullmatch(line) is not None
+
+
+def find_fences(text: str) -> Iterator[re.Match[str]]:
+    """Yield the lines that look like a fence, each as a match of `FENCE`."""
+    if "```" not in text and "~~~" not in text:
+        return
+    next_line = 0
+    for run in _FENCE_RUN.finditer(text):
+        if run.start() < next_line:
+            continue
+        match = FENCE.match(text, text.rfind("\n", next_line, run.start()) + 1 or next_line)
+        if match is not None:
+            yield match
+        next_line = (text.find("\n", run.start()) + 1) or len(text)
 
 
 def open_fence(text: str, inside: str = "") -> str:
@@ -94,9 +126,7 @@ def open_fence(text: str, inside: str = "") -> str:
     >>> open_fence("````md\n```\nx\n```")
     '````'
     """
-    if "```" not in text and "~~~" not in text:
-        return inside
-    for match in FENCE.finditer(text):
+    for match in find_fences(text):
         run, info = match["run"], match["info"].strip()
         if not inside:
             if run[0] == "~" or "`" not in info:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ragtrace.boundary.budget import Budget
 from ragtrace.boundary.duplicates import NearTexts, SeenTexts, find_duplicates
-from ragtrace.boundary.exact import check_document
+from ragtrace.boundary.exact import Segmenter, check_document
 from ragtrace.boundary.heuristics import check_alone
 from ragtrace.boundary.issue import Issue
 from ragtrace.boundary.piece import DEFAULT_DOCUMENT, Piece, read_pieces
@@ -20,8 +20,8 @@ def validate(
     documents: Mapping[str, str] | None = None,
     chunk_size: int | None = None,
     length: str | Callable[[str], int] | None = None,
-    format: Any = None,
-    segmenter: Callable[[str], list[tuple[int, int]]] | None = None,
+    format: Any = None,  # noqa: A002  # the word that `split` uses for the same thing
+    segmenter: Segmenter | None = None,
     near_duplicates: float | None = None,
     keep: int | None = 10_000,
     on_issue: Callable[[Issue, Piece], None] | None = None,
@@ -36,7 +36,8 @@ def validate(
 
     `chunk_size` in units of `length` (as in `split`; an embedder's limit with its tokenizer is a
     budget too) turns on over-budget and lets a list too long for one chunk be cut between items.
-    `format` is how documents are parsed, as in `split`; without it each is looked at.
+    `format` says how documents are read: "prose", "markdown", "html" (converted to Markdown, as
+    the manifest keeps it), "code", or a parser as for `split`; without it each is looked at.
     `near_duplicates` is a similarity from 0 to 1 and needs the extra `dedup`. `keep` limits the
     issues that the report lists; all are counted, and given to `on_issue`.
 
@@ -50,7 +51,7 @@ def validate(
     tally = Tally(keep)
     seen = SeenTexts()
     near = NearTexts(near_duplicates) if near_duplicates is not None else None
-    exact = _Exact(documents or {}, format=format, segmenter=segmenter, budget=budget)
+    exact = _Exact(documents or {}, markup=format, segmenter=segmenter, budget=budget)
 
     def count(checked: Iterable[Checked]) -> None:
         for piece, issues in checked:
@@ -88,12 +89,12 @@ class _Exact:
         self,
         documents: Mapping[str, str],
         *,
-        format: Any,
-        segmenter: Callable[[str], list[tuple[int, int]]] | None,
+        markup: Any,
+        segmenter: Segmenter | None,
         budget: Budget,
     ) -> None:
         self._documents = documents
-        self._format = format
+        self._markup = markup
         self._segmenter = segmenter
         self._budget = budget
         self._held: dict[str, list[Piece]] = {}
@@ -120,7 +121,7 @@ class _Exact:
                 doc_id,
                 self._documents[doc_id],
                 pieces,
-                format=self._format,
+                markup=self._markup,
                 segmenter=self._segmenter,
                 budget=self._budget,
             )
