@@ -15,6 +15,8 @@ from ragtrace.index.manifest_database import DatabaseManifest
 from ragtrace.index.manifest_file import read_manifest, write_manifest
 from ragtrace.index.permissions import permission_filter, require_filter
 from ragtrace.index.plan import Stored, SyncPlan, plan_sync
+from ragtrace.index.stale import StaleChunk, StaleReport, find_stale
+from ragtrace.index.stored_hits import StoredHit, read_stored_hits
 from ragtrace.index.synchronization import SyncTarget, sync
 
 __all__ = [
@@ -27,16 +29,21 @@ __all__ = [
     "Manifest",
     "ManifestChunk",
     "ManifestHeader",
+    "StaleChunk",
+    "StaleReport",
     "Stored",
+    "StoredHit",
     "SyncPlan",
     "SyncTarget",
     "Unlocated",
     "describe_chunks",
     "document_record",
+    "find_stale",
     "locate_chunks",
     "permission_filter",
     "plan_sync",
     "read_manifest",
+    "read_stored_hits",
     "require_filter",
     "sync",
     "write_manifest",
