@@ -2,10 +2,10 @@
 
 from ragtrace.evaluation.analysis import analyze, analyze_collected
 from ragtrace.evaluation.anchors import Anchored, LabelProblem, anchor
+from ragtrace.evaluation.causes import Fault, Limits
 from ragtrace.evaluation.collecting import TraceCollector, TraceCounts, collect
 from ragtrace.evaluation.eval_set import EvalSet, GoldSpan, Question, normalize_query
 from ragtrace.evaluation.exports import read_run, run_text, write_eval_set
-from ragtrace.evaluation.faults import Fault, Limits
 from ragtrace.evaluation.formats import load_eval_set, load_qrels
 from ragtrace.evaluation.from_traces import from_traces
 from ragtrace.evaluation.harness import FailedQuestion, RunSummary, run_eval

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ragtrace.chunking import Chunk
 from ragtrace.evaluation.anchors import LabelProblem, anchor, as_lookup
+from ragtrace.evaluation.causes import FaultKind, Limits, Repair
 from ragtrace.evaluation.collecting import StageChoice, TraceCollector, Traces, collect
 from ragtrace.evaluation.eval_set import EvalSet, GoldSpan, Question
-from ragtrace.evaluation.faults import FaultFinder, FaultKind, Limits, Repair
+from ragtrace.evaluation.faults import FaultFinder
 from ragtrace.evaluation.hits import Retrieved, Sources, differs, resolve
 from ragtrace.evaluation.lookup import ChunkLookup
 from ragtrace.evaluation.metrics import check_k, score_matches, score_text

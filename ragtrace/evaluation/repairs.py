@@ -9,9 +9,9 @@ import msgspec
 from ragtrace.chunking import Chunk
 from ragtrace.evaluation.analysis import find_sources, resolve_all
 from ragtrace.evaluation.anchors import anchor
+from ragtrace.evaluation.causes import Repair
 from ragtrace.evaluation.collecting import Traces, collect
 from ragtrace.evaluation.eval_set import EvalSet, Question
-from ragtrace.evaluation.faults import Repair
 from ragtrace.evaluation.hits import Retrieved, Sources, as_hits
 from ragtrace.evaluation.lookup import ChunkLookup, canonical_id
 from ragtrace.evaluation.metrics import check_k

@@ -5,9 +5,9 @@ from typing import Literal
 import msgspec
 
 from ragtrace.evaluation.anchors import LabelProblem
+from ragtrace.evaluation.causes import Fault, FaultKind, Repair
 from ragtrace.evaluation.collecting import TraceCounts
 from ragtrace.evaluation.eval_set import GoldSpan
-from ragtrace.evaluation.faults import Fault, FaultKind, Repair
 from ragtrace.evaluation.signals import Signal
 from ragtrace.evaluation.statistics import Mean
 from ragtrace.evaluation.verdicts import Finding
