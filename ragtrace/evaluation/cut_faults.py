@@ -41,9 +41,9 @@ def find_cut(
     at = inside[0] if inside else label.start
     if text is not None and inside:
         structure, at = worst_cut(blocks_of(label.doc_id), inside)
-    where = (
-        "between two sentences of the passage" if structure == "passage" else f"in a {structure}"
-    )
+    where = f"in a {structure}"
+    if structure == "passage":
+        where = "between two sentences of the passage"
     all_there = finding.verdict == "cut-all-parts"
     outcome = "all parts were retrieved, but apart" if all_there else "a part was not retrieved"
     return Fault(

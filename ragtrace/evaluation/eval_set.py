@@ -218,7 +218,11 @@ def _read_gold(label: Any, place: str) -> GoldSpan:
     elif values.get("quote") is None and values.get("chunk_id") is None:
         raise ValueError(f"{place}: needs 'quote', 'chunk_id', or 'doc_id' with 'start' and 'end'")
     known = {key: values[key] for key in _GOLD_KEYS if values.get(key) is not None}
-    return GoldSpan(**known)
+    others = values.get("alternatives") or ()
+    if not isinstance(others, list | tuple):
+        _complain(place, "alternatives", "a list of objects", others)
+    alternatives = tuple(_read_gold(other, f"{place}, an alternative") for other in others)
+    return GoldSpan(**known, alternatives=alternatives)
 
 
 def _complain(place: str, field: str, wanted: str, value: Any) -> NoReturn:

@@ -64,7 +64,7 @@ class _Target(msgspec.Struct, frozen=True):
 def judge_best(
     label: GoldSpan, hits: Sequence[Retrieved], k: int, sources: Sources
 ) -> tuple[GoldSpan, Finding]:
-    """Judge a label and its alternatives; return the one that came out best, the first of equals."""
+    """Judge a label and its alternatives; return the best outcome, the first of equal ones."""
     finding = judge(label, hits, k, sources)
     for other in label.alternatives:
         if finding.verdict == "whole":

@@ -41,6 +41,14 @@ def labels(eval_set):
     return {question.query: question.gold for question in eval_set}
 
 
+def test_alternatives_survive_json(tmp_path):
+    gold = {"doc_id": "a", "quote": "x", "alternatives": [{"doc_id": "b", "start": 1, "end": 2}]}
+    eval_set = EvalSet.from_items([{"query": "Who?", "gold": [gold]}])
+    assert eval_set.questions[0].gold[0].alternatives[0].doc_id == "b"
+    write_eval_set(eval_set, tmp_path / "e.json", format="json")
+    assert load_eval_set(tmp_path / "e.json") == eval_set
+
+
 @pytest.mark.parametrize("eval_set", [BY_ID, BY_QUOTE, BY_SPAN])
 @pytest.mark.parametrize("name", ["e.json", "e.jsonl", "e.csv"])
 def test_our_own_formats_give_back_what_was_written(tmp_path, eval_set, name):
