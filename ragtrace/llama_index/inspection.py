@@ -34,8 +34,11 @@ def name_of(retriever: object) -> str:
 
 def top_k_of(retriever: object) -> int | None:
     """Return how many nodes are asked for, or `None` where that cannot be told."""
-    counts = (_read(retriever, name) for name in COUNT_NAMES)
-    return next((n for n in counts if isinstance(n, int) and not isinstance(n, bool)), None)
+    for name in COUNT_NAMES:
+        count = _read(retriever, name)
+        if isinstance(count, int) and not isinstance(count, bool):
+            return count
+    return None
 
 
 def score_kind_of(retriever: object) -> ScoreKind:
@@ -56,7 +59,10 @@ def labels_of_context() -> dict[str, Any]:
     A workflow's run becomes the trace id. Its other tags are left out: they quote what its steps
     were given, and a trace holds no text that nobody asked for.
     """
-    tags = dict(active_instrument_tags.get())
+    tags = active_instrument_tags.get()
+    if not tags:
+        return {}
+    tags = dict(tags)
     run_id = tags.get("llamaindex.run_id")
     ids = {key: tags.pop(key, None) for key in ("question_id", "session_id", "trace_id")}
     own = {key: value for key, value in tags.items() if not key.startswith("llamaindex.")}

@@ -4,11 +4,12 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, TypeVar, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, QueryType
+from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
 
 from ragtrace.llama_index.inspection import (
     labels_of_context,
@@ -28,6 +29,8 @@ from ragtrace.tracing import (
     read_stored,
     tracing_in_progress,
 )
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def to_hit(item: NodeWithScore, rank: int) -> Hit:
@@ -108,10 +111,15 @@ class Recording:
     def answered(self, nodes: Sequence[NodeWithScore]) -> None:
         """Write what came back."""
         self._leave()
+        others = tuple(
+            one for one in _answers.get() if one.recorder is not self.recorder and one.is_open()
+        )
+        if not self.call.sampled:
+            _answers.set(others)
+            return
         kind = self._score_kind or score_kind_of(self.retriever)
         answer = Answer(self.call, self._tracer, self.recorder, kind, set(), self._is_open)
-        others = (one for one in _answers.get() if one.recorder is not self.recorder)
-        _answers.set((*(one for one in others if one.is_open()), answer))
+        _answers.set((*others, answer))
         self._tracer.finish(self.call, partial(_noted, answer, nodes), score_kind=kind)
 
     def failed(self, error: BaseException) -> None:
@@ -182,6 +190,15 @@ def _noted(answer: Answer, nodes: Sequence[NodeWithScore]) -> list[Hit]:
     return to_hits(nodes)
 
 
+def _without_span(method: Method) -> Method:
+    """Keep LlamaIndex from making a span of a method that only passes a call on.
+
+    It does so for every override; other tools would then see each retrieval twice.
+    """
+    setattr(method, DISPATCHER_SPAN_DECORATED_ATTR, True)
+    return method
+
+
 class TracedRetriever(BaseRetriever):
     """Wrap a retriever: the same nodes, and one trace line for each call.
 
@@ -232,6 +249,7 @@ class TracedRetriever(BaseRetriever):
         """Return what writes the traces."""
         return self._tracer
 
+    @_without_span
     def retrieve(self, str_or_query_bundle: QueryType) -> list[NodeWithScore]:
         """Ask the wrapped retriever."""
         recording = self._start(str_or_query_bundle)
@@ -243,6 +261,7 @@ class TracedRetriever(BaseRetriever):
         recording.answered(nodes)
         return nodes
 
+    @_without_span
     async def aretrieve(self, str_or_query_bundle: QueryType) -> list[NodeWithScore]:
         """Ask the wrapped retriever by its own asynchronous method."""
         recording = self._start(str_or_query_bundle)
@@ -259,6 +278,7 @@ class TracedRetriever(BaseRetriever):
             self._tracer, self._inner, query, name=self._name, score_kind=self._score_kind
         )
 
+    @_without_span
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return self._inner._retrieve(query_bundle)
 

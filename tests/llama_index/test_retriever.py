@@ -22,6 +22,7 @@ from llama_index.core.instrumentation.events.retrieval import (
     RetrievalEndEvent,
     RetrievalStartEvent,
 )
+from llama_index.core.instrumentation.span_handlers import NullSpanHandler
 from llama_index.core.llms import MockLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.prompts import PromptTemplate
@@ -104,6 +105,11 @@ def test_a_query_bundle_goes_through_untouched(path: Path, lines: Lines) -> None
 
 def test_one_pair_of_events_and_of_callbacks_reaches_other_tools(path: Path) -> None:
     seen: list[str] = []
+    spans: list[str] = []
+
+    class Spans(NullSpanHandler):
+        def span_enter(self, id_: str, *args: Any, **kwargs: Any) -> None:
+            spans.append(id_.partition("-")[0])
 
     class Watching(BaseEventHandler):
         @classmethod
@@ -120,13 +126,16 @@ def test_one_pair_of_events_and_of_callbacks_reaches_other_tools(path: Path) -> 
     traced = TracedRetriever(inner, path)
     assert traced.callback_manager is inner.callback_manager
     root = get_dispatcher()
-    handler = Watching()
+    handler, span_handler = Watching(), Spans()
     root.add_event_handler(handler)
+    root.add_span_handler(span_handler)
     try:
         traced.retrieve(QUERY)
     finally:
+        root.span_handlers[:] = [h for h in root.span_handlers if h is not span_handler]
         root.event_handlers[:] = [h for h in root.event_handlers if h is not handler]
     assert seen == ["RetrievalStartEvent", "RetrievalEndEvent"]
+    assert spans == ["Fixed.retrieve", "Fixed._retrieve"]
     assert len(debug.get_event_pairs(CBEventType.RETRIEVE)) == 1
 
 
