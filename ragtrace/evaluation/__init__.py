@@ -5,8 +5,8 @@ from ragtrace.evaluation.anchors import Anchored, LabelProblem, anchor
 from ragtrace.evaluation.causes import Fault, Limits
 from ragtrace.evaluation.collecting import TraceCollector, TraceCounts, collect
 from ragtrace.evaluation.eval_set import EvalSet, GoldSpan, Question, normalize_query
-from ragtrace.evaluation.exports import read_run, run_text, write_eval_set
-from ragtrace.evaluation.formats import load_eval_set, load_qrels
+from ragtrace.evaluation.exports import run_text, write_eval_set
+from ragtrace.evaluation.formats import load_eval_set
 from ragtrace.evaluation.from_traces import from_traces
 from ragtrace.evaluation.harness import FailedQuestion, RunSummary, run_eval
 from ragtrace.evaluation.metrics import (
@@ -27,6 +27,7 @@ from ragtrace.evaluation.results import (
 )
 from ragtrace.evaluation.signals import Signal
 from ragtrace.evaluation.statistics import Mean, bootstrap_means
+from ragtrace.evaluation.trec import load_qrels, read_run
 from ragtrace.evaluation.verdicts import Finding
 
 __all__ = [

@@ -87,47 +87,6 @@ def run_text(traces: Iterable[Trace], *, tag: str = "ragtrace") -> str:
     return "".join(lines)
 
 
-def read_run(path: str | os.PathLike[str], queries: dict[str, str]) -> list[Trace]:
-    """Read a TREC run as traces; `queries` gives the text of each question id."""
-    from ragtrace.evaluation.formats import read_text
-    from ragtrace.tracing.schema import TraceHit
-
-    name = os.fspath(path)
-    found: dict[str, list[tuple[float, str]]] = {}
-    for number, line in enumerate(read_text(name).splitlines(), 1):
-        fields = line.split()
-        if not fields:
-            continue
-        try:
-            question_id, _, chunk_id, _, score, _ = fields
-            found.setdefault(question_id, []).append((float(score), chunk_id))
-        except ValueError:
-            raise ValueError(
-                f"{name}, line {number}: expected 'question Q0 chunk rank score tag', "
-                f"got {line[:60]!r}"
-            ) from None
-    traces: list[Trace] = []
-    for question_id, scored in found.items():
-        if question_id not in queries:
-            raise ValueError(f"{name}: no query has the id {question_id!r}")
-        hits = tuple(
-            TraceHit(rank=rank, chunk_id=chunk_id, doc_id=None, score=score, snippet="")
-            for rank, (score, chunk_id) in enumerate(sorted(scored, reverse=True), 1)
-        )
-        traces.append(
-            Trace(
-                id=f"{len(traces):032x}",
-                ts=0.0,
-                query=queries[question_id],
-                top_k=None,
-                hits=hits,
-                latency_ms=0.0,
-                question_id=question_id,
-            )
-        )
-    return traces
-
-
 def _first_ranks(trace: Trace) -> dict[str, int]:
     ranks: dict[str, int] = {}
     for hit in trace.hits:

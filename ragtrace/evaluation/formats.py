@@ -2,23 +2,21 @@
 
 import csv
 import glob
-import gzip
 import io
 import json
 import os
-import sys
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ragtrace.evaluation.eval_set import (
     EvalSet,
-    GoldSpan,
     Question,
     collect_questions,
     read_item,
 )
+from ragtrace.evaluation.text_files import read_text
+from ragtrace.evaluation.trec import read_beir
 
 Entries = Iterator[tuple[Question, str]]
 
@@ -32,30 +30,13 @@ def load_eval_set(path: str | os.PathLike[str]) -> EvalSet:
     """
     name = os.fspath(path)
     if name != "-" and Path(name).is_dir():
-        return collect_questions(_read_beir(Path(name)))
+        return collect_questions(read_beir(Path(name)))
     if name != "-" and not Path(name).exists() and glob.has_magic(name):
         files = sorted(glob.glob(name))  # noqa: PTH207 - Path.glob takes no absolute pattern
         if not files:
             raise ValueError(f"{name}: no file matches")
         return collect_questions(entry for file in files for entry in _read_file(file))
     return collect_questions(_read_file(name))
-
-
-def read_text(name: str) -> str:
-    """Read a text file, `.gz` and `-` included, without its byte order mark."""
-    if name == "-":
-        return sys.stdin.read().removeprefix("\ufeff")
-    data = Path(name).read_bytes()
-    try:
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{name}: not UTF-8 at byte {error.start}; save the file as UTF-8"
-        ) from None
-    except (gzip.BadGzipFile, EOFError):
-        raise ValueError(f"{name}: the compressed file is damaged") from None
 
 
 def _read_file(name: str) -> Entries:
@@ -234,75 +215,3 @@ def _ids_in(text: str, place: str) -> list[str]:
             "write a JSON list, or ids with ';' between them"
         ) from None
     return list(ids)
-
-
-def _read_beir(folder: Path) -> Entries:
-    queries_file = folder / "queries.jsonl"
-    if not queries_file.exists():
-        raise ValueError(f"{folder}: a BEIR folder needs queries.jsonl and qrels/*.tsv")
-    files = sorted((folder / "qrels").glob("*.tsv")) or sorted(folder.glob("*.tsv"))
-    if not files:
-        raise ValueError(f"{folder}: no qrels/*.tsv beside queries.jsonl")
-    chosen = next((file for file in files if file.stem == "test"), None)
-    labels: dict[str, list[GoldSpan]] = defaultdict(list)
-    for file in [chosen] if chosen else files:
-        for question_id, label in read_qrels(str(file)):
-            labels[question_id].append(label)
-    for number, line in enumerate(read_text(str(queries_file)).split("\n"), 1):
-        if not line.strip():
-            continue
-        place = f"{queries_file}, line {number}"
-        try:
-            row = json.loads(line)
-            question_id, query = str(row["_id"]), row["text"]
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
-            raise ValueError(
-                f"{place}: expected an object with '_id' and 'text' ({error})"
-            ) from None
-        if question_id in labels:
-            yield read_item(
-                {"question_id": question_id, "query": query, "gold": labels[question_id]}, place
-            )
-
-
-def read_qrels(path: str | os.PathLike[str]) -> Iterator[tuple[str, GoldSpan]]:
-    """Read judgements as (question id, label): TREC's four columns, or BEIR's three.
-
-    Judgements of grade 0 or less say "not relevant" and are left out.
-    """
-    name = os.fspath(path)
-    for number, line in enumerate(read_text(name).splitlines(), 1):
-        fields = line.split("\t") if "\t" in line else line.split()
-        if not fields or (number == 1 and not fields[-1].lstrip("-").isdecimal()):
-            continue  # BEIR's header
-        try:
-            question_id, chunk_id, grade = fields[0], fields[-2], int(fields[-1])
-            if len(fields) not in (3, 4):
-                raise ValueError
-        except (ValueError, IndexError):
-            raise ValueError(
-                f"{name}, line {number}: expected 'question 0 chunk grade', got {line[:60]!r}"
-            ) from None
-        if grade > 0:
-            yield question_id, GoldSpan(chunk_id=chunk_id, grade=grade)
-
-
-def load_qrels(
-    path: str | os.PathLike[str], queries: str | os.PathLike[str] | Mapping[str, str]
-) -> EvalSet:
-    """Read TREC judgements with their queries: a mapping, or a file of `id<tab>text` lines."""
-    if not isinstance(queries, Mapping):
-        lines = [line.split("\t", 1) for line in read_text(os.fspath(queries)).splitlines() if line]
-        if any(len(parts) != 2 for parts in lines):
-            raise ValueError(f"{os.fspath(queries)}: expected 'id<tab>text' in every line")
-        queries = dict(lines)
-    labels: dict[str, list[GoldSpan]] = defaultdict(list)
-    for question_id, label in read_qrels(path):
-        labels[question_id].append(label)
-    unknown = sorted(set(labels) - set(queries))
-    if unknown:
-        raise ValueError(f"{os.fspath(path)}: no query has the id {unknown[0]!r}")
-    return collect_questions(
-        (Question(question_id=key, query=queries[key], gold=tuple(gold)), os.fspath(path))
-        for key, gold in labels.items()
-    )

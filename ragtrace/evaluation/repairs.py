@@ -7,17 +7,22 @@ from typing import Any, Protocol
 import msgspec
 
 from ragtrace.chunking import Chunk
-from ragtrace.evaluation.analysis import find_sources, resolve_all
 from ragtrace.evaluation.anchors import anchor
 from ragtrace.evaluation.causes import Repair
 from ragtrace.evaluation.collecting import Traces, collect
+from ragtrace.evaluation.contexts import (
+    Context,
+    as_retrieved,
+    expanded,
+    merged,
+    without_repeats,
+)
 from ragtrace.evaluation.eval_set import EvalSet, Question
-from ragtrace.evaluation.hits import Retrieved, Sources, as_hits
-from ragtrace.evaluation.lookup import ChunkLookup, canonical_id
+from ragtrace.evaluation.hits import Retrieved, Sources
+from ragtrace.evaluation.lookup import ChunkLookup
 from ragtrace.evaluation.metrics import check_k
+from ragtrace.evaluation.sources import find_sources, resolve_all
 from ragtrace.evaluation.verdicts import judge_best
-from ragtrace.postprocessing import drop_near_duplicates, merge_adjacent
-from ragtrace.tracing.hit import Hit
 
 Splitter = Callable[[str, str], Iterable[Chunk]]
 """Cuts a document, given its id and its text."""
@@ -28,9 +33,6 @@ class Search(Protocol):
 
     def search(self, query: str, top_k: int) -> Sequence[Any]:
         """Return the best hits, best first."""
-
-
-Context = list[Retrieved]
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -159,89 +161,6 @@ def _from_traces(
     return outcomes
 
 
-def merged(hits: Sequence[Retrieved], sources: Sources, *, fill_gap: int = 0) -> Context:
-    """Merge neighbouring hits, as the postprocessor would."""
-    lengths = {hit.chunk_id: hit.length for hit in hits}
-    joined = merge_adjacent(
-        as_hits(hits),
-        fill_gap=fill_gap,
-        documents=sources.text,
-        chunk_at=_chunk_at(sources.lookup),
-    )
-    context = []
-    for position, hit in enumerate(joined, 1):
-        members = hit.merged_ids or (hit.chunk_id,)
-        ids = {canonical_id(name) for name in (hit.chunk_id, *members)}
-        for one in hits:
-            if one.chunk_id in members:
-                ids |= one.ids
-        span = None
-        if hit.start is not None and hit.end is not None:
-            span = hit.start, hit.end
-        length = span[1] - span[0] if span else sum(lengths.get(name, 0) for name in members)
-        context.append(
-            Retrieved(
-                position=position,
-                chunk_id=hit.chunk_id,
-                ids=frozenset(ids),
-                doc_id=hit.doc_id,
-                index=hit.chunk_index,
-                span=span,
-                text=hit.text,
-                length=length,
-                score=hit.score,
-            )
-        )
-    return context
-
-
-def without_repeats(hits: Sequence[Retrieved], k: int) -> Context:
-    """Drop hits that repeat better ones; further ranks fill the places."""
-    kept = {hit.rank for hit in drop_near_duplicates(as_hits(hits), k=k)}
-    return [hit for hit in hits if hit.position in kept]
-
-
-def expanded(hits: Sequence[Retrieved], sources: Sources) -> Context:
-    """Add the chunk before and after each hit, then merge."""
-    lookup = sources.lookup
-    if lookup is None:
-        return list(hits)
-    context = list(hits)
-    present = {name for hit in hits for name in hit.ids}
-    for hit in hits:
-        chunk = next((found for name in sorted(hit.ids) if (found := lookup.get(name))), None)
-        for neighbour in lookup.neighbours(chunk) if chunk is not None else ():
-            if neighbour.chunk_id not in present:
-                present.add(neighbour.chunk_id)
-                context.append(_retrieved(neighbour, len(context) + 1))
-    return merged(context, sources)
-
-
-def _retrieved(chunk: Chunk, position: int, score: float | None = None) -> Retrieved:
-    return Retrieved(
-        position=position,
-        chunk_id=chunk.chunk_id,
-        ids=frozenset({chunk.chunk_id}),
-        doc_id=chunk.doc_id,
-        index=chunk.index,
-        span=(chunk.start, chunk.end),
-        text=chunk.text,
-        length=chunk.end - chunk.start,
-        score=score,
-    )
-
-
-def _chunk_at(lookup: ChunkLookup | None) -> Callable[[str, int], Hit | None] | None:
-    if lookup is None:
-        return None
-
-    def chunk_at(doc_id: str, index: int) -> Hit | None:
-        chunk = lookup.at(doc_id, index)
-        return None if chunk is None else as_hits([_retrieved(chunk, 0)])[0]
-
-    return chunk_at
-
-
 def _resplit(
     repair: Repair,
     splitter: Splitter,
@@ -278,7 +197,7 @@ def _tally_search(
     for question in questions:
         found = [lookup.get(hit.chunk_id) for hit in index.search(question.query, k)]
         contexts[question.question_id] = [
-            _retrieved(chunk, position)
+            as_retrieved(chunk, position)
             for position, chunk in enumerate((one for one in found if one is not None), 1)
         ]
     return _tally(questions, contexts, msgspec.structs.replace(sources, lookup=lookup))
