@@ -1,7 +1,7 @@
 """What can be done with nodes after retrieval, as LlamaIndex postprocessors."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -24,15 +24,31 @@ from ragtrace.llama_index.retriever import record_postprocessed, to_hit, to_hits
 from ragtrace.llama_index.settings import CheckedSettings, Function
 from ragtrace.postprocessing import Hit, MergedHit, drop_near_duplicates, merge_adjacent
 from ragtrace.tracing import Tracer, as_tracer, stored_metadata
+from ragtrace.tracing.stored import decoration_of
 
 LINKS = ("previous_id", "next_id")
 """Where `merge_adjacent` looks for a chunk's neighbours; nodes have relationships for that."""
 
 
-def to_node(hit: MergedHit, members: Sequence[BaseNode]) -> TextNode:
-    """Make a node of a merged hit; `members` are the nodes it is made of, in document order."""
+class Part(NamedTuple):
+    """Hold a node and what was read from it."""
+
+    node: BaseNode
+    hit: Hit
+
+
+def to_node(merged: MergedHit, parts: Sequence[Part]) -> TextNode:
+    """Make a node of a merged hit; `parts` are what it is made of, in document order.
+
+    What made the ends readable alone (a heading path or table header in front, a closing fence
+    behind) stays there.
+    """
+    members = [part.node for part in parts]
     first, last = members[0], members[-1]
-    metadata = {k: v for k, v in stored_metadata(hit).items() if k not in LINKS}
+    prefix = decoration_of(first.get_content(), parts[0].hit)[0]
+    suffix = decoration_of(last.get_content(), parts[-1].hit)[1]
+    metadata = {k: v for k, v in stored_metadata(merged).items() if k not in LINKS}
+    metadata |= {"prefix_length": len(prefix), "suffix_length": len(suffix)}
     ours = (CHUNK_KEYS | {"merged_ids"}) & metadata.keys()
     relationships = {
         kind: node.relationships[kind]
@@ -44,8 +60,8 @@ def to_node(hit: MergedHit, members: Sequence[BaseNode]) -> TextNode:
         if kind in node.relationships
     }
     return TextNode(
-        id_=hit.chunk_id,
-        text=hit.text,
+        id_=merged.chunk_id,
+        text=prefix + merged.text + suffix,
         metadata=metadata,
         excluded_embed_metadata_keys=_together(
             ours, *(node.excluded_embed_metadata_keys for node in members)
@@ -57,8 +73,8 @@ def to_node(hit: MergedHit, members: Sequence[BaseNode]) -> TextNode:
         metadata_separator=first.metadata_separator,
         text_template=getattr(first, "text_template", TextNode().text_template),
         relationships=relationships,
-        start_char_idx=hit.start if hit.verbatim else None,
-        end_char_idx=hit.end if hit.verbatim else None,
+        start_char_idx=merged.start if merged.verbatim else None,
+        end_char_idx=merged.end if merged.verbatim else None,
     )
 
 
@@ -121,7 +137,7 @@ class MergeAdjacentPostprocessor(RecordingPostprocessor):
             chunk_at=_chunk_lookup(self.docstore),
         )
         owners = {
-            name: texts[rank].node
+            name: Part(texts[rank].node, hit)
             for rank, hit in hits.items()
             for name in (hit.merged_ids or (hit.chunk_id,))
         }
@@ -129,8 +145,8 @@ class MergeAdjacentPostprocessor(RecordingPostprocessor):
         for hit in merged:
             item = texts[hit.rank]
             if hit.merged_ids not in ((hits[hit.rank].chunk_id,), hits[hit.rank].merged_ids):
-                members = [owners[name] for name in hit.merged_ids if name in owners]
-                item = NodeWithScore(node=to_node(hit, members), score=hit.score)
+                parts = [owners[name] for name in hit.merged_ids if name in owners]
+                item = NodeWithScore(node=to_node(hit, parts), score=hit.score)
             placed[hit.rank] = item
         return [placed[rank] for rank in sorted(placed)]
 

@@ -69,6 +69,19 @@ def read_stored(
     )
 
 
+def decoration_of(content: str, hit: Hit) -> tuple[str, str]:
+    """Return what `read_stored` took off a text, in front of the hit's own text and behind it.
+
+    >>> content = "Guide: Hello"
+    >>> decoration_of(content, read_stored(content, {"prefix_length": 7}, rank=1))
+    ('Guide: ', '')
+    """
+    if len(content) == len(hit.text):
+        return "", ""
+    prefix = _integer(hit.metadata.get("prefix_length")) or 0
+    return content[:prefix], content[prefix + len(hit.text) :]
+
+
 def stored_metadata(hit: Hit) -> dict[str, Any]:
     """Write what a text made after retrieval keeps beside it; `read_stored` reads it back.
 

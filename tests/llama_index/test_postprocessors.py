@@ -168,6 +168,37 @@ def test_sections_can_be_kept_apart() -> None:
     assert len(MergeAdjacentPostprocessor().postprocess_nodes(given)) == 1
 
 
+def test_what_makes_the_ends_readable_alone_stays_there() -> None:
+    source = "Guide\n\n| a |\n| b |\n| c |"
+    header = "| name |\n|---|\n"
+    rows = [("| a |", 7), ("| b |", 13), ("| c |", 19)]
+    given = [
+        NodeWithScore(
+            node=TextNode(
+                id_=f"d#c{at}",
+                text=header + row,
+                metadata={
+                    "doc_id": "d",
+                    "chunk_id": f"d#c{at}",
+                    "chunk_index": at,
+                    "start_index": start,
+                    "end_index": start + len(row),
+                    "prefix_length": len(header),
+                    "suffix_length": 0,
+                },
+            ),
+            score=0.5,
+        )
+        for at, (row, start) in enumerate(rows)
+    ]
+    merge = MergeAdjacentPostprocessor(documents={"d": source})
+    [merged] = merge.postprocess_nodes(given[1:])
+    assert merged.text == header + "| b |\n| c |"
+    [again] = merge.postprocess_nodes([merged, given[0]])
+    assert again.text == header + "| a |\n| b |\n| c |"
+    assert again.node.metadata["prefix_length"] == len(header)
+
+
 def test_a_text_that_was_changed_after_splitting_is_not_trusted() -> None:
     one, two, *_ = chunks()
     # As MetadataReplacementPostprocessor does: another text under the old offsets.
