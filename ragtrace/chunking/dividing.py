@@ -19,7 +19,7 @@ def divide(text: str, block: Block, segmenter: Segmenter) -> tuple[Iterator[Bloc
     """Return the parts of a block, and whether they are its last: sentences or lines."""
     if block.parts is not None:
         return fill_gaps(text, block.parts(), block.start, block.end), False
-    if block.kind == "prose":
+    if block.kind in ("prose", "list"):
         return _inherit(block, sentences_of(text, block.start, block.end, segmenter), text), True
     return _inherit(block, lines_of(text, block.start, block.end), text), True
 
@@ -80,11 +80,11 @@ def lines_of(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def cut_before(text: str, start: int, limit: int) -> int:
     """Return the best place to cut at or before `limit`, for text that has no other.
 
-    After a clause outside brackets if there is one in the second half, else after any clause, else
+    After a clause outside brackets if that does not leave too little, else after any clause, else
     between words, else between characters. Returns `start` where nothing may be cut.
 
-    >>> cut_before("one, two (three, four) five", 0, 20)
-    4
+    >>> cut_before("one and two, three (four, five", 0, 26)
+    12
     """
     clause = _last_clause(text, start, limit)
     if clause is not None:
@@ -103,13 +103,13 @@ def cut_before(text: str, start: int, limit: int) -> int:
 def _last_clause(text: str, start: int, limit: int) -> int | None:
     depth = 0
     outside = inside = None
-    half = (start + limit) // 2
+    least = start + (limit - start) // 3
     for mark in _CLAUSE.finditer(text, start, limit):
         if mark["open"]:
             depth += 1
         elif mark["close"]:
             depth -= 1
-        elif mark.end() > half:
+        elif mark.end() > least:
             if depth <= 0:
                 outside = mark.end()
             else:

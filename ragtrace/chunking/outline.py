@@ -22,6 +22,7 @@ cut inside it is considered. A parser for a log of questions and answers is this
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from ragtrace.chunking.chunk import Kind
 
@@ -73,9 +74,11 @@ def fill_gaps(text: str, blocks: Iterable[Block], start: int, end: int) -> Itera
             )
         if block.start - at and not text[at : block.start].isspace():
             yield Block(*strip_span(text, at, block.start))
-        if not text[block.start : block.end].isspace() and block.start < block.end:
-            yield block
         at = block.end
+        if block.start < at and text[at - 1].isspace():
+            block = replace(block, end=block.start + len(text[block.start : at].rstrip()))
+        if block.start < block.end:
+            yield block
     if at < end and not text[at:end].isspace():
         yield Block(*strip_span(text, at, end))
 

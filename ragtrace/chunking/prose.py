@@ -10,10 +10,10 @@ _LEAD_END = (":", "：")
 
 
 def outline_prose(text: str) -> Outline:
-    """Return the paragraphs of a text; one that ends with a colon leads to the next.
+    r"""Return the paragraphs of a text; one that ends with a colon leads to the next.
 
-    >>> [text for text in outline_prose("One. Two.\\n\\nThree.").blocks]
-    [Block(start=0, end=9, ...), Block(start=11, end=17, ...)]
+    >>> [(block.start, block.end) for block in outline_prose("One. Two.\n\nThree.").blocks]
+    [(0, 9), (11, 17)]
     """
     return Outline(tuple(_paragraphs(text)))
 

@@ -1,13 +1,13 @@
 """Split a document into chunks."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Literal
 
 from ragtrace.chunking.chunk import Chunk
 from ragtrace.chunking.decoration import Decorator
 from ragtrace.chunking.lengths import Length, length_function, make_ruler
-from ragtrace.chunking.outline import Outline, Parser, fill_gaps
+from ragtrace.chunking.outline import Parser, fill_gaps
 from ragtrace.chunking.packing import Packer, PackSettings, Piece
 from ragtrace.chunking.prose import outline_prose
 from ragtrace.chunking.sentences import RuleSegmenter, Segmenter
@@ -20,7 +20,7 @@ _log = logging.getLogger("ragtrace")
 def split(
     text: str,
     *,
-    format: str | Parser = "prose",
+    format: str | Parser = "prose",  # noqa: A002 - the word users know, and a fixed name
     language: str | None = None,
     chunk_size: int = 512,
     overlap_sentences: int = 0,
@@ -109,17 +109,19 @@ def _report_oversize(chunks: list[Chunk], chunk_size: int) -> None:
         )
 
 
-def _parser_for(format: str | Parser, language: str | None) -> Callable[[str], Outline]:
-    if callable(format):
-        return format
-    _check_choice("format", format, FORMATS)
-    if language is not None and format != "code":
-        raise ValueError(
-            f"language {language!r} is given with format {format!r}: only code has one"
-        )
-    if format == "prose":
+def _parser_for(form: str | Parser, language: str | None) -> Parser:
+    if callable(form):
+        return form
+    _check_choice("format", form, FORMATS)
+    if language is not None and form != "code":
+        raise ValueError(f"language {language!r} is given with format {form!r}: only code has one")
+    if form == "markdown":
+        from ragtrace.chunking.markdown import outline_markdown  # pyromark takes time to load
+
+        return outline_markdown
+    if form == "prose":
         return outline_prose
-    raise ValueError(f"format {format!r} is not supported yet")
+    raise ValueError(f"format {form!r} is not supported yet")
 
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
