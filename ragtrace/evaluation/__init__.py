@@ -4,10 +4,19 @@ from ragtrace.evaluation.analysis import analyze, analyze_collected
 from ragtrace.evaluation.anchors import Anchored, LabelProblem, anchor
 from ragtrace.evaluation.causes import Fault, Limits
 from ragtrace.evaluation.collecting import TraceCollector, TraceCounts, collect
+from ragtrace.evaluation.comparison import Comparison, QuestionChange, compare
 from ragtrace.evaluation.eval_set import EvalSet, GoldSpan, Question, normalize_query
 from ragtrace.evaluation.exports import run_text, write_eval_set
 from ragtrace.evaluation.formats import load_eval_set
 from ragtrace.evaluation.from_traces import from_traces
+from ragtrace.evaluation.gate import (
+    GateLimits,
+    GateReport,
+    RuleResult,
+    check_gate,
+    to_github,
+    to_junit,
+)
 from ragtrace.evaluation.harness import FailedQuestion, RunSummary, run_eval
 from ragtrace.evaluation.metrics import (
     RankingScores,
@@ -16,6 +25,7 @@ from ragtrace.evaluation.metrics import (
     score_matches,
     score_text,
 )
+from ragtrace.evaluation.paired import Difference, compare_pairs, sign_flip_test
 from ragtrace.evaluation.repairs import Outcome, WhatIf, what_if
 from ragtrace.evaluation.results import (
     Analysis,
@@ -26,6 +36,7 @@ from ragtrace.evaluation.results import (
     SpanResult,
 )
 from ragtrace.evaluation.signals import Signal
+from ragtrace.evaluation.splitters import splitters_like
 from ragtrace.evaluation.statistics import Mean, bootstrap_means
 from ragtrace.evaluation.trec import load_qrels, read_run
 from ragtrace.evaluation.verdicts import Finding
@@ -33,12 +44,16 @@ from ragtrace.evaluation.verdicts import Finding
 __all__ = [
     "Analysis",
     "Anchored",
+    "Comparison",
+    "Difference",
     "DocumentMisses",
     "EvalSet",
     "FailedQuestion",
     "Fault",
     "FaultSummary",
     "Finding",
+    "GateLimits",
+    "GateReport",
     "GoldSpan",
     "LabelProblem",
     "Limits",
@@ -46,8 +61,10 @@ __all__ = [
     "Misses",
     "Outcome",
     "Question",
+    "QuestionChange",
     "QuestionResult",
     "RankingScores",
+    "RuleResult",
     "RunSummary",
     "Signal",
     "SpanResult",
@@ -59,7 +76,10 @@ __all__ = [
     "analyze_collected",
     "anchor",
     "bootstrap_means",
+    "check_gate",
     "collect",
+    "compare",
+    "compare_pairs",
     "from_traces",
     "load_eval_set",
     "load_qrels",
@@ -70,6 +90,10 @@ __all__ = [
     "score_ids",
     "score_matches",
     "score_text",
+    "sign_flip_test",
+    "splitters_like",
+    "to_github",
+    "to_junit",
     "what_if",
     "write_eval_set",
 ]

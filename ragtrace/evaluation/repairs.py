@@ -22,10 +22,8 @@ from ragtrace.evaluation.hits import Retrieved, Sources
 from ragtrace.evaluation.lookup import ChunkLookup
 from ragtrace.evaluation.metrics import check_k
 from ragtrace.evaluation.sources import find_sources, resolve_all
+from ragtrace.evaluation.splitters import Splitter
 from ragtrace.evaluation.verdicts import judge_best
-
-Splitter = Callable[[str, str], Iterable[Chunk]]
-"""Cuts a document, given its id and its text."""
 
 
 class Search(Protocol):
@@ -98,7 +96,8 @@ def what_if(
 
     Merging, deduplication, another k and the like need the traces alone (a manifest or documents
     make them exact, and are needed to fill gaps and to tell old versions). `splitters` cut the
-    documents anew; their chunks are ranked by `retriever`, by default an embedded BM25.
+    documents anew (`splitters_like` gives the usual ones); their chunks are ranked by `retriever`,
+    by default an embedded BM25, which tells about other retrievers only roughly.
     """
     check_k(k)
     collector = collect(traces, eval_set, k=k, run=run, stage="retrieved")

@@ -1,7 +1,5 @@
 """What an analysis says: values that serialise to JSON as they are."""
 
-from typing import Literal
-
 import msgspec
 
 from ragtrace.evaluation.anchors import LabelProblem
@@ -11,18 +9,6 @@ from ragtrace.evaluation.eval_set import GoldSpan
 from ragtrace.evaluation.signals import Signal
 from ragtrace.evaluation.statistics import Mean
 from ragtrace.evaluation.verdicts import Finding
-
-MetricName = Literal[
-    "recall",
-    "hit",
-    "precision",
-    "reciprocal_rank",
-    "ndcg",
-    "whole_recall",
-    "text_recall",
-    "text_precision",
-    "text_iou",
-]
 
 
 class SpanResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from markdown_it import MarkdownIt
 
 from ragtrace.chunking import Chunk
-from ragtrace.evaluation import EvalSet, GoldSpan, Limits, Question
+from ragtrace.evaluation import EvalSet, GoldSpan, Limits, Question, SpanResult, analyze
 from ragtrace.tracing.schema import Trace, TraceHit
 
 Span = tuple[int, int]
@@ -389,6 +389,24 @@ def make_traces(
             )
         )
     return traces
+
+
+def diagnose(planting: Planting) -> Iterator[tuple[Planted, SpanResult]]:
+    """Give each planted fault that bites, undisturbed, with what is said of its question."""
+    eval_set = planting.eval_set()
+    traces = make_traces(planting.entries(), planting.ground.build, eval_set)
+    analysis = analyze(
+        traces,
+        eval_set,
+        chunks=planting.manifest(),
+        documents=planting.documents(),
+        limits=planting.limits(),
+    )
+    for planted, trace in zip(planting.planted, traces, strict=True):
+        (span,) = analysis.question(planted.question.question_id).spans
+        bites = span.finding.verdict != "whole" or planted.kind == "stale-version"
+        if bites and not planting.is_disturbed(planted, trace):
+            yield planted, span
 
 
 def plantings(ground: Ground, *, rounds: int, each: int = 3) -> Iterator[Planting]:

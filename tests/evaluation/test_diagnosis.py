@@ -12,6 +12,7 @@ from ragtrace.index import Bm25Retriever
 from tests.evaluation.planting import (
     Ground,
     Planting,
+    diagnose,
     find_passages,
     make_traces,
     plantings,
@@ -47,21 +48,9 @@ def test_planted_faults_are_named(ground):
     named = Counter()
     right = Counter()
     for planting in plantings(ground, rounds=4):
-        eval_set = planting.eval_set()
-        traces = make_traces(planting.entries(), ground.build, eval_set)
-        analysis = analyze(
-            traces,
-            eval_set,
-            chunks=planting.manifest(),
-            documents=planting.documents(),
-            limits=planting.limits(),
-        )
-        for planted, trace in zip(planting.planted, traces, strict=True):
-            span = analysis.question(planted.question.question_id).spans[0]
-            bites = span.finding.verdict != "whole" or planted.kind == "stale-version"
-            if bites and not planting.is_disturbed(planted, trace):
-                named[planted.kind] += 1
-                right[planted.kind] += span.fault.kind == planted.kind
+        for planted, span in diagnose(planting):
+            named[planted.kind] += 1
+            right[planted.kind] += span.fault.kind == planted.kind
     assert len(named) >= 9
     assert sum(named.values()) >= 90
     assert sum(right.values()) >= 0.95 * sum(named.values()), (named, right)

@@ -1,7 +1,7 @@
 import pytest
 
 from ragtrace.chunking import Chunk
-from ragtrace.evaluation import EvalSet, what_if
+from ragtrace.evaluation import EvalSet, splitters_like, what_if
 from tests.evaluation.making import GUIDE, ask, cut, trace
 
 RETRY = "A retry waits twice as long as the one before."
@@ -140,3 +140,16 @@ def test_stale_labels_and_untraced_questions_do_not_count():
         [trace([SLICED[1]], name="a"), trace([SLICED[1]], name="c")], eval_set, documents=documents
     )
     assert result.questions == 1
+
+
+def test_the_usual_splitters_cut_at_the_size_of_the_index():
+    text = "\n\n".join(f"# Part {n}\n\n" + GUIDE for n in range(6))
+    index = [Chunk("d", n, 0, 300, "x" * 300) for n in range(40)]
+    cut_by = {name: list(make("d", text)) for name, make in splitters_like(index).items()}
+    longest = {name: max(len(one.content) for one in chunks) for name, chunks in cut_by.items()}
+    assert longest["smaller-chunks"] <= 150 < longest["sentence-aligned-splitter"] <= 300
+    assert 300 < longest["larger-chunks"] <= 600
+    assert longest["heading-path-splitter"] <= 300
+    assert ("Part 0",) in cut_by["heading-path-splitter"][0].heading_paths
+    with pytest.raises(ValueError, match="no chunks"):
+        splitters_like([])
