@@ -1,9 +1,20 @@
-"""Where a text may be cut without tearing what a reader sees as one character."""
+"""Characters as a reader sees them: where a text may be cut without tearing one."""
 
+import re
 import unicodedata
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _JOINER = "\u200d"
 _REACH = 64  # code points: marks piled higher than that are no writing
+
+
+def replace_surrogates(text: str, replacement: str) -> str:
+    """Return a text that can be encoded; one without lone surrogates is returned as it is."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATE.sub(replacement, text)
+    return text
 
 
 def grapheme_cut(text: str, start: int, at: int) -> int:

@@ -14,11 +14,11 @@ import pyromark
 from msgspec.structs import replace
 
 from ragtrace.chunking.chunk import Kind
+from ragtrace.chunking.graphemes import replace_surrogates
 from ragtrace.chunking.markdown_parts import fence_lines, table_rows
 from ragtrace.chunking.outline import Block
 
 _OPTIONS = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_FOOTNOTES
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTAINERS = frozenset(("List", "BlockQuote", "FootnoteDefinition", "Item"))
 _LEAVES = frozenset(("Paragraph", "Heading", "CodeBlock", "HtmlBlock", "Table", "Rule"))
 _BLOCKS = _CONTAINERS | _LEAVES
@@ -38,7 +38,7 @@ class Found(NamedTuple):
 def read_blocks(text: str, start: int, end: int) -> list[Block]:
     """Return the top-level blocks of the Markdown in a span."""
     source = text[start:end]
-    readable = source if source.isascii() else _SURROGATE.sub("\ufffd", source)
+    readable = replace_surrogates(source, "\ufffd")
     found = list(_top_level(readable))
     places = [place for block in found for place in (block.start, block.end)]
     offsets = iter(_to_code_points(readable, places))
@@ -98,7 +98,7 @@ class _Frame:
 def read_tree(text: str, start: int, end: int) -> list[Block]:
     """Return what is inside the one container that a span holds, all the way down."""
     source = text[start:end]
-    readable = source if source.isascii() else _SURROGATE.sub("\ufffd", source)
+    readable = replace_surrogates(source, "\ufffd")
     events = [
         (event, span)
         for event, span in _events(readable)

@@ -27,7 +27,7 @@ from msgspec.structs import replace
 from ragtrace.chunking.chunk import Kind
 
 
-class Block(msgspec.Struct, frozen=True):
+class Block(msgspec.Struct, frozen=True, gc=False):
     """Hold one block: a half-open span of code points, and what it is.
 
     A block with a `level` is a heading, with the text `title`; levels count from 1, the highest.

@@ -25,7 +25,7 @@ _FULL_ENOUGH = 0.9
 _SMALL_LEAD = 0.15
 
 
-class Entry(msgspec.Struct, frozen=True):
+class Entry(msgspec.Struct, frozen=True, gc=False):
     """Hold a block, how many units stand before its start and its end, and its heading path.
 
     `opens` says that it begins a section; `last`, that it is a sentence or a line; `torn`, that it
@@ -41,7 +41,7 @@ class Entry(msgspec.Struct, frozen=True):
     torn: bool = False
 
 
-class Piece(msgspec.Struct, frozen=True):
+class Piece(msgspec.Struct, frozen=True, gc=False):
     """Hold a chunk to be: its span, what is put around it, and what is in it."""
 
     start: int

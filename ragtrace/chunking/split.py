@@ -8,9 +8,10 @@ from ragtrace.chunking.chunk import Chunk
 from ragtrace.chunking.decoration import Decorator
 from ragtrace.chunking.lengths import Length, length_function, make_ruler
 from ragtrace.chunking.outline import Parser, fill_gaps
-from ragtrace.chunking.packing import Packer, PackSettings, Piece
+from ragtrace.chunking.packing import PackSettings, Piece
 from ragtrace.chunking.prose import outline_prose
 from ragtrace.chunking.sentences import RuleSegmenter, Segmenter
+from ragtrace.chunking.windows import WindowPacker
 
 FORMATS = ("prose", "markdown", "html", "code")
 
@@ -72,9 +73,13 @@ def split(
         overlap_sentences=overlap_sentences,
         overlap_units=chunk_overlap or 0,
     )
-    packer = Packer(text, ruler, settings, segmenter or RuleSegmenter(), decorator)
     blocks = fill_gaps(text, parse(text).blocks, 0, len(text))
-    chunks = list(_number(text, packer.pack(blocks), doc_id))
+    packer = WindowPacker(text, ruler, settings, segmenter or RuleSegmenter(), decorator)
+    if window is None:
+        pieces = packer.pack(blocks)
+    else:
+        pieces = packer.pack_windows(blocks, window, step or window)
+    chunks = list(_number(text, pieces, doc_id))
     _report_oversize(chunks, chunk_size)
     return chunks
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ragtrace.chunking.graphemes import replace_surrogates
+
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 # What a decoder makes of the three bytes of a lone surrogate; no tokenizer counts more for it.
 _REPLACED = "\ufffd" * 3
 # No pre-token of any tiktoken encoding reaches from a character that is not white over a space:
@@ -124,9 +125,7 @@ def count_tokens(name: str, text: str) -> int:
 
 
 def _count(encoding: "Encoding", text: str) -> int:
-    if not text.isascii():
-        text = _SURROGATE.sub(_REPLACED, text)
-    return len(encoding.encode_ordinary(text))
+    return len(encoding.encode_ordinary(replace_surrogates(text, _REPLACED)))
 
 
 def _encode(name: str, text: str) -> Iterator[tuple[NDArray[np.uint32], int]]:
@@ -139,8 +138,7 @@ def _encode(name: str, text: str) -> Iterator[tuple[NDArray[np.uint32], int]]:
     while start < len(text):
         end = _piece_end(text, start)
         piece = text[start:end]
-        if not piece.isascii():
-            piece = _SURROGATE.sub(_REPLACED, piece)
+        piece = replace_surrogates(piece, _REPLACED)
         yield encoding.encode_to_numpy(piece, disallowed_special=()), end
         start = end
 
