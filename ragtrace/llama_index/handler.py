@@ -18,6 +18,7 @@ from ragtrace.llama_index.postprocessors import RecordingPostprocessor
 from ragtrace.llama_index.retriever import (
     Recording,
     TracedRetriever,
+    answers_with,
     is_recorded,
     record_postprocessed,
 )
@@ -149,7 +150,7 @@ class _Spans(BaseSpanHandler[BaseSpan]):
             recording.answered(result)
         elif _method(id_) == POSTPROCESSING and _is_silent(instance):
             given, query = [*bound_args.arguments.values(), None][:2]
-            record_postprocessed(given, result, query, recorder=self)
+            record_postprocessed(answers_with(given, query, self), result, query)
 
     def span_drop(
         self,

@@ -20,10 +20,10 @@ from msgspec.structs import replace
 
 from ragtrace.chunking.documents import stored_id
 from ragtrace.chunking.metadata import CHUNK_KEYS
-from ragtrace.llama_index.retriever import record_postprocessed, to_hit, to_hits
+from ragtrace.llama_index.retriever import answers_with, record_postprocessed, to_hit, to_hits
 from ragtrace.llama_index.settings import CheckedSettings, Function
 from ragtrace.postprocessing import Hit, MergedHit, drop_near_duplicates, merge_adjacent
-from ragtrace.tracing import Tracer, as_tracer, stored_metadata
+from ragtrace.tracing import ScoreKind, Tracer, as_tracer, stored_metadata
 from ragtrace.tracing.stored import decoration_of
 
 LINKS = ("previous_id", "next_id")
@@ -91,16 +91,18 @@ class RecordingPostprocessor(CheckedSettings, BaseNodePostprocessor):
     def _check(self) -> None:
         if self.trace_path is not None:
             self._tracer = as_tracer(self.trace_path, {})
-        self._improve([])
+        self._improve([], "unknown")
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        kept = self._improve(nodes)
-        record_postprocessed(nodes, kept, query_bundle, tracer=self._tracer)
+        answers = answers_with(nodes, query_bundle)
+        kind = answers[0].score_kind if answers else "unknown"
+        kept = self._improve(nodes, kind)
+        record_postprocessed(answers, kept, query_bundle, self._tracer)
         return kept
 
-    def _improve(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+    def _improve(self, nodes: list[NodeWithScore], kind: ScoreKind) -> list[NodeWithScore]:
         """Return the nodes to go on with; those given are not changed."""
         # Not declared abstract: LlamaIndex makes a span of every call of what once was.
         raise NotImplementedError
@@ -111,18 +113,22 @@ class MergeAdjacentPostprocessor(RecordingPostprocessor):
 
     `documents` are texts by id, or a function that returns one, and `docstore` is LlamaIndex's
     place for the same: either lets `fill_gap` work and restores the white space between chunks.
-    Images and index nodes pass through as they are. The nodes given are never changed.
+    `higher_is_better` follows from the kind of the scores where a traced retrieval knows it. Images
+    and index nodes pass through as they are. The nodes given are never changed.
     """
 
     fill_gap: int = 0
     max_length: int | None = None
     length: Function = None
     within_section: bool = False
-    higher_is_better: bool = True
+    higher_is_better: bool | None = None
     documents: Any = Field(default=None, exclude=True)
     docstore: Any = Field(default=None, exclude=True)
 
-    def _improve(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+    def _improve(self, nodes: list[NodeWithScore], kind: ScoreKind) -> list[NodeWithScore]:
+        higher_is_better = self.higher_is_better
+        if higher_is_better is None:
+            higher_is_better = kind != "distance"
         given = dict(enumerate(nodes, 1))
         texts = {rank: item for rank, item in given.items() if _is_text(item.node)}
         hits = _linked({rank: to_hit(item, rank) for rank, item in texts.items()}, texts)
@@ -132,7 +138,7 @@ class MergeAdjacentPostprocessor(RecordingPostprocessor):
             max_length=self.max_length,
             length=self.length,
             within_section=self.within_section,
-            higher_is_better=self.higher_is_better,
+            higher_is_better=higher_is_better,
             documents=self.documents or _document_texts(self.docstore),
             chunk_at=_chunk_lookup(self.docstore),
         )
@@ -160,7 +166,7 @@ class NearDuplicatePostprocessor(RecordingPostprocessor):
     threshold: float = 0.85
     k: int | None = None
 
-    def _improve(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+    def _improve(self, nodes: list[NodeWithScore], kind: ScoreKind) -> list[NodeWithScore]:
         kept = drop_near_duplicates(to_hits(nodes), threshold=self.threshold, k=self.k)
         return [nodes[hit.rank - 1] for hit in kept]
 

@@ -143,34 +143,37 @@ def is_recorded(retriever: object, recorder: object) -> bool:
     return any(one.retriever is retriever and one.is_for(recorder) for one in _recordings.get())
 
 
+def answers_with(
+    nodes: Sequence[NodeWithScore], query: QueryBundle | None, recorder: object = None
+) -> list[Answer]:
+    """Return the recorded retrievals, of one handler or of all, that these nodes came from."""
+    return [
+        answer
+        for answer in _answers.get()
+        if recorder is None or recorder is answer.recorder
+        if _came_from(answer, nodes, query)
+    ]
+
+
 def record_postprocessed(
-    given: Sequence[NodeWithScore],
+    answers: Sequence[Answer],
     kept: Sequence[NodeWithScore],
     query: QueryBundle | None,
-    *,
-    recorder: object = None,
     tracer: Tracer | None = None,
 ) -> None:
     """Write what a postprocessor made of a retrieval's nodes, as its stage `merged`.
 
-    It goes to the retrieval's own trace, or to `tracer`. A `recorder` writes for the retrievals
-    that it recorded. Nodes that no recorded retrieval returned are written only by a `tracer`, and
-    those of a part of another retrieval by none: what the whole returns is what counts.
+    It goes to the retrieval's own trace, or to `tracer`, which also takes what came from no
+    recorded retrieval.
     """
-    found = [
-        one
-        for one in _answers.get()
-        if recorder is None or recorder is one.recorder
-        if _came_from(one, given, query)
-    ]
-    for answer in found[:1] if tracer is not None else found:
+    for answer in answers[:1] if tracer is not None else answers:
         (tracer or answer.tracer).finish(
             answer.call,
             partial(_noted, answer, kept),
             score_kind=answer.score_kind,
             stage="merged",
         )
-    if tracer is not None and not found:
+    if tracer is not None and not answers:
         call = tracer.start("" if query is None else query.query_str)
         tracer.finish(call, lambda: to_hits(kept), stage="merged")
 
@@ -179,6 +182,7 @@ def _came_from(answer: Answer, given: Sequence[NodeWithScore], query: QueryBundl
     same_query = query is None or query.query_str == answer.call.query
     return (
         same_query
+        # What the whole of a nested retrieval returns is what counts, not its parts.
         and answer.call.parent_id is None
         and answer.is_open()
         and answer.node_ids.issuperset(item.node.node_id for item in given)

@@ -1,10 +1,13 @@
 """The handler sees every retrieval of an application that knows nothing of it, once."""
 
 import asyncio
+import gc
 import json
 import logging
 import threading
+import tracemalloc
 from collections.abc import Callable
+from contextvars import Context
 from typing import Any
 
 import pytest
@@ -36,6 +39,7 @@ from ragtrace.llama_index import (
     TraceHandler,
     trace_retrieval,
 )
+from ragtrace.llama_index.retriever import _answers
 from ragtrace.tracing import trace_context
 
 Lines = Callable[[], list[dict[str, Any]]]
@@ -388,6 +392,39 @@ def test_nothing_is_left_behind_by_many_calls(path: Any) -> None:
             with pytest.raises(LookupError):
                 Failing().retrieve(QUERY)
     assert handler.in_flight == 0
+
+
+def test_blocks_that_have_ended_leave_nothing_in_the_context(path: Any) -> None:
+    def ask() -> None:
+        for _ in range(20):
+            with trace_retrieval(path):
+                Chatty().retrieve(QUERY)
+        assert len(_answers.get()) == 1
+        TracedRetriever(Chatty(), path).retrieve(QUERY)
+        assert [answer.recorder for answer in _answers.get()] == [None]
+
+    Context().run(ask)
+
+
+def test_memory_does_not_grow_with_calls(path: Any) -> None:
+    chatty = Chatty()
+    traced = TracedRetriever(chatty, path)
+
+    def many(count: int) -> int:
+        for _ in range(count):
+            chatty.retrieve(QUERY)
+            traced.retrieve(QUERY)
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    with trace_retrieval(path):
+        tracemalloc.start()
+        try:
+            many(100)  # whatever is made once is made now
+            before = many(100)
+            assert many(300) - before < 20_000
+        finally:
+            tracemalloc.stop()
 
 
 def test_it_coexists_with_openinference(

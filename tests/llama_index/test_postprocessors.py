@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from llama_index.core import VectorStoreIndex
+from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.evaluation import RetrieverEvaluator
 from llama_index.core.llms import MockLLM
@@ -20,6 +21,7 @@ from llama_index.core.schema import (
     MetadataMode,
     NodeRelationship,
     NodeWithScore,
+    QueryBundle,
     TextNode,
 )
 from llama_index.core.storage.docstore import SimpleDocumentStore
@@ -301,6 +303,21 @@ async def test_the_merged_stage_is_written_beside_the_retrieved_one(
         assert merged["query"] == QUERY
         together = [n for h in merged["hits"] for n in h.get("merged_ids") or [h["chunk_id"]]]
         assert sorted(together) == sorted(hit["chunk_id"] for hit in retrieved["hits"])
+
+
+def test_the_direction_of_scores_follows_from_the_traced_retrieval(path: Any) -> None:
+    one, two, *_ = chunks()
+    one.score, two.score = 0.1, 0.4
+
+    class Fixed(BaseRetriever):
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            return [one, two]
+
+    traced = TracedRetriever(Fixed(), path, score_kind="distance")
+    nodes = traced.retrieve(QUERY)
+    merge = MergeAdjacentPostprocessor()
+    assert merge.postprocess_nodes(nodes, query_str=QUERY)[0].score == 0.1
+    assert merge.postprocess_nodes(nodes, query_str="of something else")[0].score == 0.4
 
 
 def test_a_postprocessor_with_a_path_of_its_own_writes_there(
