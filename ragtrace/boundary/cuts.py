@@ -37,6 +37,7 @@ _STAMP = re.compile(
 )
 _PICTURES = re.compile(r"\s*[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f\u200d]+\s*$")
 _BARE_MARKER = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])")
+_SPEAKS = re.compile(r"[とっ]|[^\s。！？，、a-z]{0,5}[说說道问問答喊叫]")
 _LABEL = re.compile(r"[A-Z][\w'&\-]*(?: [A-Z][\w'\-]*)?:(?=\s|$)")
 _SYMBOLS = re.compile(r"[-_=*~#<>|+•.]{2,}")
 _IN_ADDRESS = re.compile(r"[/.=@:_&]")
@@ -84,6 +85,8 @@ def judge_cut(before: str, after: str | None, *, in_paragraph: bool = False) -> 
     pictureless = _PICTURES.sub("", stripped[-12:])
     if len(pictureless) < len(stripped[-12:]):
         stripped = stripped[:-12] + pictureless
+        if following is None or not following[0].islower():
+            return "end"
     if _TERMINAL.search(pictureless):
         return _judge_terminal(stripped, gap, following, starts_block)
     return _judge_open(stripped, gap, line, following, starts_block)
@@ -133,7 +136,9 @@ def _is_inside_word(left: str, right: str) -> bool:
         return False
     if left[-1].isalnum() and right.isalnum():
         return True
-    return not (_TERMINAL.search(left[-12:]) and (right.isalnum() or right in "\"'“‘([*_`"))
+    return not (
+        _TERMINAL.search(left[-12:]) and (right.isalnum() or right in "\"'“‘([*_`「『（《〈【")
+    )
 
 
 def _is_wide(character: str) -> bool:
@@ -207,12 +212,12 @@ def _judge_terminal(stripped: str, gap: str, following: str | None, starts_block
             return "inside"
         if first.isdigit() and _ABBREVIATION.search(short):
             return "inside"
-        if bare.endswith("...") and first.islower():
-            return "unsure"
+    if first.islower() and bare.endswith(("...", "…")):
+        return "unsure"
     if first.islower() and closed and stripped[-1] in "\"'”’»」』":
         return "inside"  # '"Is there a key?" he asked.'
-    if _is_wide(first) and closed and stripped[-1] in "」』”":
-        return "unsure"
+    if closed and stripped[-1] in "」』”" and _SPEAKS.match(following):
+        return "inside"  # 「もう食べました。」と弟が言った。
     return "end"
 
 

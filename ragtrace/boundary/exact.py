@@ -206,8 +206,8 @@ def _is_repaired(damage: Damage, piece: Piece, text: str, cut: int, *, at_end: b
 
 
 def _issue(piece: Piece, text: str, damage: Damage, cut: int, *, at_end: bool) -> Issue:
-    size = damage.end - cut if at_end else cut - damage.start
-    before, after = cut - damage.start, damage.end - cut
+    before = len(text[damage.start : cut].strip())
+    after = len(text[cut : damage.end].strip())
     side = "ends" if at_end else "starts"
     note = ", which no chunk would hold whole" if damage.too_long else ""
     return Issue(
@@ -216,7 +216,7 @@ def _issue(piece: Piece, text: str, damage: Damage, cut: int, *, at_end: bool) -
         piece.doc_id,
         damage.start,
         damage.end,
-        size,
+        after if at_end else before,
         f"{side} inside a {damage.name}{note}: {before} characters before the cut, {after} after",
         excerpt_around(text, cut),
         exact=True,

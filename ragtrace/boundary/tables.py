@@ -23,7 +23,7 @@ def starts_in_table(lines: list[str], before: str | None) -> str:
     if DELIMITER_ROW.fullmatch(last):
         return NO_HEADER
     begins = _has_outer_bar(last) and not is_row(last)
-    continues = is_row(last) and _has_outer_bar(first)
+    continues = is_row(last) and (_has_outer_bar(first) or first.rstrip().endswith("|"))
     return IN_ROW if begins or continues else ""
 
 
