@@ -16,7 +16,7 @@ from ragtrace.index.manifest_file import read_manifest, write_manifest
 from ragtrace.index.permissions import permission_filter, require_filter
 from ragtrace.index.plan import Stored, SyncPlan, plan_sync
 from ragtrace.index.stale import StaleChunk, StaleReport, find_stale
-from ragtrace.index.stored_hits import StoredHit, read_stored_hits
+from ragtrace.index.stored_hits import StoredHit, chunks_of, read_stored_hits
 from ragtrace.index.synchronization import SyncTarget, sync
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "SyncPlan",
     "SyncTarget",
     "Unlocated",
+    "chunks_of",
     "describe_chunks",
     "document_record",
     "find_stale",

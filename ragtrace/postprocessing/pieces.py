@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ragtrace.chunking.chunk import parse_chunk_id
-from ragtrace.chunking.metadata import split_heading_path
+from ragtrace.chunking.metadata import CHUNK_KEYS, split_heading_path
 from ragtrace.postprocessing.merged_hit import MergedHit
 from ragtrace.tracing.hit import Hit
 
@@ -17,21 +17,7 @@ NEXT_ID = "next_id"
 """Metadata keys under which a store that links its chunks names a chunk's neighbours."""
 
 # True of one chunk, false of several together.
-OWN_KEYS = frozenset(
-    {
-        "chunk_id",
-        "chunk_index",
-        "content_hash",
-        "end_index",
-        "heading_path",
-        "merged_ids",
-        "prefix_length",
-        "start_index",
-        "suffix_length",
-        PREVIOUS_ID,
-        NEXT_ID,
-    }
-)
+OWN_KEYS = (CHUNK_KEYS - {"doc_id", "splitter"}) | {"merged_ids", PREVIOUS_ID, NEXT_ID}
 
 
 class Member(msgspec.Struct, frozen=True):

@@ -190,3 +190,38 @@ def test_the_indexing_api_skips_nothing_that_changed_under_content_keys() -> Non
     assert ingest(["One and a half.", "Two."])["num_deleted"] == 3
     assert texts_in(store) == ["One and a half.", "Two."]
     assert embeddings.texts == ["One.", "Two.", "Two.", "Zero.", "One and a half."]
+
+
+def test_running_again_in_small_batches_deletes_and_adds_nothing(tmp_path: Path) -> None:
+    embeddings = CountingEmbeddings()
+    store = InMemoryVectorStore(embeddings)
+    manifest = tmp_path / "chunks.jsonl"
+    sync(VectorStoreTarget(store), FIRST, manifest, batch_size=2)
+    assert sync(VectorStoreTarget(store), FIRST, manifest, batch_size=2).changes_nothing
+    assert len(embeddings.texts) == 5
+
+
+def test_a_key_made_of_the_position_is_why_the_store_id_is_not_one() -> None:
+    embeddings = CountingEmbeddings()
+    store = InMemoryVectorStore(embeddings)
+    records = InMemoryRecordManager("test")
+    records.create_schema()
+
+    def ingest(text: str, key: Any) -> str:
+        document = Document(text, metadata={"doc_id": "guide", "chunk_id": "guide#c0"})
+        index(
+            [document],
+            records,
+            store,
+            cleanup="scoped_full",
+            source_id_key="doc_id",
+            key_encoder=key,
+        )
+        return texts_in(store)[0]
+
+    def positional(document: Document) -> str:
+        return str(document.metadata["chunk_id"])
+
+    assert ingest("One.", positional) == "One."
+    assert ingest("Two.", positional) == "One.", "the trap: an existing key is skipped"
+    assert ingest("Two.", content_key()) == "Two."
