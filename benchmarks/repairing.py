@@ -74,7 +74,7 @@ def apply_repair(
     if repair == "expand-neighbours":
         return wins(with_neighbours(index, index.ask(query, K), ground), question)
     if repair == "larger-k":
-        return wins(index.ask(query, 2 * K), question)
+        return wins(index.ask(query, int(span.fault.figures["rank"])), question)
     if repair == "drop-near-duplicates":
         return wins(drop_near_duplicates(index.ask(query, DEPTH), k=K), question)
     if repair == "remove-stale-chunks":

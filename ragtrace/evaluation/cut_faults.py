@@ -38,17 +38,28 @@ def find_cut(
     )
     text = sources.text(label.doc_id)
     structure: Structure = "passage"
+    is_in_list = is_one = False
     at = inside[0] if inside else label.start
     if text is not None and inside:
-        structure, at = worst_cut(blocks_of(label.doc_id), inside)
+        blocks = blocks_of(label.doc_id)
+        structure, at = worst_cut(blocks, inside)
+        is_one = blocks.keeps(structure, (label.start, label.end))
+        is_in_list = blocks.keeps("list", (label.start, label.end))
     where = f"in a {structure}"
     if structure == "passage":
         where = "between two sentences of the passage"
+    parts_came = finding.verdict == "cut-part-missing"
     all_there = finding.verdict == "cut-all-parts"
     outcome = "all parts were retrieved, but apart" if all_there else "a part was not retrieved"
+    repair = _REPAIRS[structure]
+    if all_there:
+        repair = "merge-adjacent"
+    elif parts_came and not is_one:
+        # A passage of several sentences or blocks may well be cut between them next time.
+        repair = _REPAIRS["list"] if is_in_list else "expand-neighbours"
     return Fault(
         kind=_KINDS[structure],
-        repair="merge-adjacent" if all_there else _REPAIRS[structure],
+        repair=repair,
         message=f"a chunk ends {where} of {label.doc_id!r} at {at}; {outcome}",
         chunk_ids=pieces,
         text=_around(text, at) if text is not None else "",

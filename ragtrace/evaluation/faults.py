@@ -187,10 +187,11 @@ class FaultFinder:
         if finding.verdict == "adjacent":
             repair = "expand-neighbours"
             message = f"{chunk}, but its neighbour was retrieved instead"
+        elif finding.verdict == "near-miss":
+            repair = "larger-k"
+            message = f"{chunk}, but at rank {finding.rank}: fetch so many, and rerank or merge"
         elif finding.rank is not None:
-            if finding.rank <= 2 * self.k:
-                repair = "larger-k"
-            message = f"{chunk}, but at rank {finding.rank}"
+            message = f"{chunk}, but at rank {finding.rank}: embedder or wording"
         else:
             message = (
                 f"{chunk}, but it was not retrieved: embedder or wording; try another embedder or "

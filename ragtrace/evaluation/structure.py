@@ -4,9 +4,13 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from ragtrace.chunking import RuleSegmenter
 from ragtrace.evaluation.spans import Span
 
 Structure = Literal["table", "fence", "list", "sentence", "passage"]
+
+_FAR = 2000
+"""Code points around a place in which its sentence must begin and end."""
 
 ORDER: tuple[Structure, ...] = ("table", "fence", "sentence", "list", "passage")
 """What hurts most when cut comes first; a list is cut between its items."""
@@ -47,24 +51,31 @@ class Blocks:
             return "sentence"
         return "list" if _within(self.lists, before, after) else "passage"
 
+    def keeps(self, structure: Structure, span: Span) -> bool:
+        """Tell whether a splitter that never cuts such structures keeps a span in one piece."""
+        if structure == "sentence":
+            return any(start <= span[0] and span[1] <= end for start, end in self._around(*span))
+        blocks = {"table": self.tables, "fence": self.fences, "list": self.lists}
+        return any(start <= span[0] and span[1] <= end for start, end in blocks.get(structure, ()))
+
     def _starts_item(self, before: int, after: int) -> bool:
         return any(before <= start <= after for start in self.items)
 
     def _cuts_sentence(self, before: int, after: int) -> bool:
-        from ragtrace.chunking.sentences import RuleSegmenter
-
         if before == 0 or after >= len(self.text):
             return False
         if "\n\n" in self.text[before:after].replace("\r", ""):
             return False
-        start = max(self.text.rfind("\n\n", 0, before) + 2, before - 2000, 0)
+        return _within(self._around(before, after), before, after)
+
+    def _around(self, before: int, after: int) -> list[Span]:
+        """Return the sentences of the paragraph around a place."""
+        border = self.text.rfind("\n\n", 0, before)
+        start = max(0 if border < 0 else border + 2, before - _FAR)
         end = self.text.find("\n\n", after)
-        end = min(len(self.text) if end < 0 else end, after + 2000)
-        paragraph = self.text[start:end]
-        return any(
-            start + first < before and after < start + last
-            for first, last in RuleSegmenter()(paragraph)
-        )
+        end = min(len(self.text) if end < 0 else end, after + _FAR)
+        found = RuleSegmenter()(self.text[start:end])
+        return [(start + first, start + last) for first, last in found]
 
 
 def worst_cut(blocks: Blocks, positions: Sequence[int]) -> tuple[Structure, int]:

@@ -54,7 +54,7 @@ def fault(hits, *, chunks=None, documents=None, limits=None, eval_set=None, k=3)
         ("| plan | requests", "| team", "cut-table", "heading-path-splitter"),
         ("```sh\npip", "limits serve", "cut-fence", "heading-path-splitter"),
         ("- The first", "- The second", "cut-list", "heading-path-splitter"),
-        ("- The first", "is that logs", "cut-sentence", "sentence-aligned-splitter"),
+        ("- The first", "is that logs", "cut-sentence", "heading-path-splitter"),
         ("What to know", "- The first", "cut-passage", "expand-neighbours"),
     ],
 )
@@ -68,6 +68,14 @@ def test_what_a_boundary_cut_is_named(documents, passage, border, kind, repair):
     assert (found.kind, found.repair) == (kind, repair)
     assert "‖" in found.text
     assert found.chunk_ids == ("doc#c0", "doc#c1")
+
+
+def test_a_cut_passage_of_several_sentences_needs_its_neighbours_not_another_splitter():
+    chunks = cut(GUIDE, AT + 20)
+    one = fault(chunks[:1], chunks=chunks)
+    assert (one.kind, one.repair) == ("cut-sentence", "sentence-aligned-splitter")
+    more = fault(chunks[:1], chunks=chunks, eval_set=ask(GUIDE[38 : AT + 60]))
+    assert (more.kind, more.repair) == ("cut-sentence", "expand-neighbours")
 
 
 def test_parts_that_were_all_retrieved_need_only_merging():
@@ -227,7 +235,8 @@ def test_what_was_retrieved_sends_the_reader_to_the_prompt():
     ("hits", "repair"),
     [
         ([*OTHER[:3], WHOLE[2]], "larger-k"),
-        ([*OTHER[:9], WHOLE[2]], "other-embedder-or-wording"),
+        ([*OTHER[:11], WHOLE[2]], "larger-k"),
+        ([*OTHER[:12], WHOLE[2]], "other-embedder-or-wording"),
         (OTHER[:3], "other-embedder-or-wording"),
         ([WHOLE[3]], "expand-neighbours"),
     ],
