@@ -22,6 +22,7 @@ class Decorator:
         self, ruler: Ruler, budget: int, *, title: str | None, shows_path: bool, doc_id: str
     ) -> None:
         self.shows_path = shows_path
+        self.always = shows_path or bool(title)
         self._ruler = ruler
         self._budget = budget
         self._title = title or ""

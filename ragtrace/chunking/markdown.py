@@ -34,7 +34,7 @@ def outline_markdown(text: str) -> Outline:
     elif mark and blocks:
         # A byte order mark belongs to what it stands before.
         blocks[0] = replace(blocks[0], start=0)
-    return Outline(blocks)
+    return Outline(blocks, complete=True)
 
 
 def _with_definitions(text: str, start: int) -> Iterator[Block]:

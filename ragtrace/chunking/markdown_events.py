@@ -5,7 +5,7 @@ its text is read again, this time as a whole tree.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -26,20 +26,20 @@ _LEAD_END = re.compile(r"[:：][*_]{0,3}\Z")
 
 
 class Found(NamedTuple):
-    """What an event says of a block: its tag, its byte span, what else it carries, its title."""
+    """What events say of a block: its tag, what else it carries, its bytes, its title in parts."""
 
     tag: str
+    value: Any
     start: int
     end: int
-    value: Any
-    title: str
+    title: list[str]
 
 
 def read_blocks(text: str, start: int, end: int) -> list[Block]:
     """Return the top-level blocks of the Markdown in a span."""
     source = text[start:end]
     readable = replace_surrogates(source, "\ufffd")
-    found = list(_top_level(readable))
+    found = _top_level(readable)
     places = [place for block in found for place in (block.start, block.end)]
     offsets = iter(_to_code_points(readable, places))
     blocks: list[Block] = []
@@ -51,31 +51,35 @@ def read_blocks(text: str, start: int, end: int) -> list[Block]:
     return _with_leads(text, blocks)
 
 
-def _top_level(source: str) -> Iterator[Found]:
-    depth = 0
+def _top_level(source: str) -> list[Found]:
+    """Return the outermost blocks: what begins before the end of one is inside it."""
+    found: list[Found] = []
     heading: list[str] | None = None
-    tag, value, first, last = "", None, 0, 0
+    end = -1
     for event, span in _events(source):
-        if type(event) is str:
-            if depth == 0 and event == "Rule":
-                yield Found("Rule", span["start"], span["end"], None, "")
-            elif heading is not None and event in ("SoftBreak", "HardBreak"):
-                heading.append(" ")
+        if span["start"] < end:
+            if heading is not None:
+                heading.append(_plain_text(event))
+            continue
+        end = span["end"]
+        heading = None
+        if event == "Rule":
+            found.append(Found("Rule", None, span["start"], end, []))
         elif "Start" in event:
-            if depth == 0:
-                value = event["Start"]
-                tag = value if type(value) is str else next(iter(value))
-                first, last = span["start"], span["end"]
-                heading = [] if tag == "Heading" else None
-            depth += 1
-        elif "End" in event:
-            depth -= 1
-            if depth == 0:
-                title = " ".join("".join(heading).split()) if heading is not None else ""
-                yield Found(tag, first, last, value, title)
-                heading = None
-        elif heading is not None:
-            heading.append(event.get("Text") or event.get("Code") or "")
+            value = event["Start"]
+            tag = value if type(value) is str else next(iter(value))
+            found.append(Found(tag, value, span["start"], end, []))
+            if tag == "Heading":
+                heading = found[-1].title
+    return found
+
+
+def _plain_text(event: Any) -> str:
+    """Return what a reader of a heading sees of an event inside it."""
+    if type(event) is str:
+        return " "
+    text: str = event.get("Text") or event.get("Code") or ""
+    return text
 
 
 def _events(source: str) -> Iterable[tuple[Any, Any]]:
@@ -168,10 +172,12 @@ def _with_text(text: str, frame: _Frame, end: int) -> list[Block]:
     return [Block(frame.start, first, leads=True), *children]
 
 
-def _make(text: str, tag: str, value: Any, start: int, end: int, title: str = "") -> Block:
+def _make(
+    text: str, tag: str, value: Any, start: int, end: int, title: Sequence[str] = ()
+) -> Block:
     if tag == "Heading":
         level = int(value["Heading"]["level"][1])
-        return Block(start, end, level=level, title=title)
+        return Block(start, end, level=level, title=" ".join("".join(title).split()))
     if tag == "Paragraph":
         return Block(start, end)
     if tag == "CodeBlock":

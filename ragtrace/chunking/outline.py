@@ -51,9 +51,14 @@ class Block(msgspec.Struct, frozen=True, gc=False):
 
 
 class Outline(msgspec.Struct, frozen=True):
-    """Hold the blocks of a document, in order and apart."""
+    """Hold the blocks of a document, in order and apart.
+
+    `complete` promises that no text but white space is outside the blocks and none is at their
+    ends, which saves looking.
+    """
 
     blocks: Sequence[Block] = ()
+    complete: bool = False
 
 
 Parser = Callable[[str], Outline]

@@ -144,7 +144,10 @@ class Packer:
     def _fits(self, held: Sequence[Entry], entry: Entry) -> bool:
         """Say whether an entry fits behind those held."""
         first = held[0] if held else entry
-        prefix, suffix, extra = self._decoration(held, entry)
+        prefix = suffix = ""
+        extra = 0
+        if self._decorator.always or first.block.prefix or entry.block.suffix:
+            prefix, suffix, extra = self._decoration(held, entry)
         estimate = entry.high - first.low + extra
         if estimate <= self._budget - self._slack:
             return True

@@ -15,7 +15,7 @@ def outline_prose(text: str) -> Outline:
     >>> [(block.start, block.end) for block in outline_prose("One. Two.\n\nThree.").blocks]
     [(0, 9), (11, 17)]
     """
-    return Outline(tuple(_paragraphs(text)))
+    return Outline(tuple(_paragraphs(text)), complete=True)
 
 
 def _paragraphs(text: str) -> Iterator[Block]:

@@ -73,7 +73,10 @@ def split(
         overlap_sentences=overlap_sentences,
         overlap_units=chunk_overlap or 0,
     )
-    blocks = fill_gaps(text, parse(text).blocks, 0, len(text))
+    outline = parse(text)
+    blocks = outline.blocks
+    if not outline.complete:
+        blocks = list(fill_gaps(text, blocks, 0, len(text)))
     packer = WindowPacker(text, ruler, settings, segmenter or RuleSegmenter(), decorator)
     if window is None:
         pieces = packer.pack(blocks)

@@ -24,6 +24,8 @@ _REPLACED = "\ufffd" * 3
 # counts on both sides of such a place add up exactly.
 _BORDER = re.compile(r"(?<=\S) ")
 _BORDER_REACH = 400  # characters in which to look for a border before encoding the whole span
+_MARKS_REACH = 8  # characters of punctuation at the end of a span that are counted alone
+_COUNTS_KEPT = 10_000
 _PIECE = 1_000_000  # characters encoded at once
 _LONGEST_RUN = 20_000  # characters without a border: longer ones are encoded in pieces
 _LOADING_SECONDS = 20.0
@@ -186,6 +188,7 @@ class TokenRuler:
         # A piece that does not end at a border has cut a pre-token: counts across do not add up.
         self._torn = [end for _, end in pieces[:-1] if text[end] != " " or text[end - 1].isspace()]
         self._ends: NDArray[np.int64] = np.cumsum(_token_sizes(name)[tokens], dtype=np.int64)
+        self._counts: dict[str, int] = {}
         self._bytes = None if text.isascii() else _byte_offsets(text)
 
     def before(self, offsets: Sequence[int]) -> list[int]:
@@ -208,20 +211,58 @@ class TokenRuler:
 
     def measure(self, start: int, end: int, prefix: str = "", suffix: str = "") -> int:
         """Return the exact length of the slice with what is put around it."""
+        head = start if not prefix and self._begins_token(start) else self._first_border(start, end)
+        tail = self._last_border(start, end, suffix)
+        if head is None or tail is None or head > tail or self._is_torn(head, tail):
+            return count_tokens(self._name, prefix + self._text[start:end] + suffix)
+        low, high = self.before((head, tail))
+        length = high - low
+        if head > start or prefix:
+            length += self._count(prefix + self._text[start:head])
+        if tail < end or suffix:
+            length += self._count(self._text[tail:end] + suffix)
+        return length
+
+    def _begins_token(self, at: int) -> bool:
+        """Say whether a token begins here whatever stands before: after the end of a line."""
         text = self._text
-        first = _BORDER.search(text, start + 1, min(end, start + _BORDER_REACH))
-        if first is not None:
-            head = first.start()
-            tail = last_border(text, max(head, end - _BORDER_REACH), end)
-            if tail is not None and not any(head < torn < tail for torn in self._torn):
-                low, high = self.before((head, tail))
-                return (
-                    _count(self._encoding, prefix + text[start:head])
-                    + high
-                    - low
-                    + _count(self._encoding, text[tail:end] + suffix)
-                )
-        return count_tokens(self._name, prefix + text[start:end] + suffix)
+        return at == 0 or (text[at - 1] == "\n" and text[at] != "/" and not text[at].isspace())
+
+    def _first_border(self, start: int, end: int) -> int | None:
+        border = _BORDER.search(self._text, start + 1, min(end, start + _BORDER_REACH))
+        return border.start() if border else None
+
+    def _last_border(self, start: int, end: int, suffix: str) -> int | None:
+        """Return the last place in a span where a token begins whatever stands after the span.
+
+        That is where the marks after the last word begin; letters and marks are never one token.
+        """
+        text = self._text
+        if not suffix and (end == len(text) or text[end].isspace()):
+            at = end
+            while at > end - _MARKS_REACH and at > start and not text[at - 1].isalnum():
+                at -= 1
+            marks = text[at:end]
+            if (
+                at > start
+                and text[at - 1].isalnum()
+                and not marks[:1].isspace()
+                and marks[:1] != "'"
+            ):
+                return at
+        return last_border(text, max(start, end - _BORDER_REACH), end)
+
+    def _is_torn(self, head: int, tail: int) -> bool:
+        return bool(self._torn) and any(head < torn < tail for torn in self._torn)
+
+    def _count(self, text: str) -> int:
+        known = self._counts
+        count = known.get(text)
+        if count is None:
+            count = _count(self._encoding, text)
+            if len(known) < _COUNTS_KEPT:
+                known[text] = count
+        return count
 
 
 def _byte_offsets(text: str) -> NDArray[np.int64]:
