@@ -149,9 +149,12 @@ def _settings_for(source: SourceDocument, doc_id: str, settings: SplitSettings) 
         )
     if not source.reserved and source.title is None:
         return settings
+    room = settings.chunk_size - source.reserved
     return msgspec.structs.replace(
         settings,
-        chunk_size=settings.chunk_size - source.reserved,
+        chunk_size=room,
+        # An overlap shrinks where it does not fit.
+        chunk_overlap=min(settings.chunk_overlap, room - 1) if settings.chunk_overlap else None,
         title=source.title if source.title is not None else settings.title,
     )
 
