@@ -13,6 +13,7 @@ from llama_index.core.schema import (
     ImageNode,
     MetadataMode,
     NodeRelationship,
+    RelatedNodeInfo,
     TextNode,
 )
 from llama_index.core.utils import get_tqdm_iterable
@@ -38,10 +39,11 @@ class _ChunkingSplitter(CheckedSettings, MetadataAwareTextSplitter):
 
     Lengths are tokens of `length`, a tiktoken encoding, unless it is `"characters"`, `"words"` or a
     function. The metadata embedded or shown with a chunk counts, unless `include_metadata=False`.
-    `document_id` names the metadata key, or is the function, that tells documents apart. A node's
-    id is its chunk id, or with `id_style="uuid5"` a UUID made from it, for stores (Qdrant) that
-    take nothing else; `id_func(chunk_index, document)` decides instead where it is given.
-    Functions survive pickling as pickle lets them; to `from_dict` they must be passed again.
+    `document_id` names the metadata key, or is the function, that tells documents apart, and
+    `title_key` the metadata key of a title to put in front of each chunk. A node's id is its chunk
+    id, or with `id_style="uuid5"` a UUID made from it, for stores (Qdrant) that take nothing else;
+    `id_func(chunk_index, document)` decides instead where it is given. Functions survive pickling
+    as pickle lets them; to `from_dict` they must be passed again.
     """
 
     chunk_size: int = 512
@@ -51,6 +53,7 @@ class _ChunkingSplitter(CheckedSettings, MetadataAwareTextSplitter):
     oversize: Literal["split", "keep"] = "split"
     segmenter: Function = None
     document_id: Function = None
+    title_key: str | None = None
     id_style: IdStyle = "chunk_id"
     id_func: Function = None
 
@@ -110,7 +113,9 @@ class _ChunkingSplitter(CheckedSettings, MetadataAwareTextSplitter):
             strict=True,
         ):
             placed = self._has_offsets() and not source.piece
-            made = [self._to_node(node, chunk, splitter, placed, alone) for chunk in chunks]
+            # Made once: it hashes the whole document.
+            origin = node.source_node or node.as_related_node_info()
+            made = [self._to_node(node, chunk, splitter, placed, alone, origin) for chunk in chunks]
             if self.include_prev_next_rel:
                 _link(made)
             parsed += made
@@ -134,6 +139,9 @@ class _ChunkingSplitter(CheckedSettings, MetadataAwareTextSplitter):
             parent_id=None if parent is None else parent.node_id,
             key=self.document_id,
         )
+        title = node.metadata.get(self.title_key) if self.title_key else None
+        if title is not None:
+            source = replace(source, title=str(title))
         embedded = self._get_metadata_str(node) if self.include_metadata else ""
         if not embedded:
             return source
@@ -142,12 +150,17 @@ class _ChunkingSplitter(CheckedSettings, MetadataAwareTextSplitter):
         return replace(source, reserved=length_function(self.length)(taken))
 
     def _to_node(
-        self, node: BaseNode, chunk: Chunk, splitter: str, placed: bool, alone: bool
+        self,
+        node: BaseNode,
+        chunk: Chunk,
+        splitter: str,
+        placed: bool,
+        alone: bool,
+        origin: RelatedNodeInfo,
     ) -> TextNode:
         kept = node.metadata if self.include_metadata else {}
         metadata = {key: value for key, value in kept.items() if key not in CHUNK_KEYS}
         values = chunk_metadata(chunk, splitter, offsets=placed)
-        relationships = {NodeRelationship.SOURCE: node.source_node or node.as_related_node_info()}
         fields: dict[str, Any] = {
             "id_": self._node_id(node, chunk, splitter, placed, alone),
             "text": chunk.content,
@@ -157,7 +170,7 @@ class _ChunkingSplitter(CheckedSettings, MetadataAwareTextSplitter):
             "metadata_template": node.metadata_template,
             "metadata_separator": node.metadata_separator,
             "text_template": getattr(node, "text_template", DEFAULT_TEXT_NODE_TMPL),
-            "relationships": relationships,
+            "relationships": {NodeRelationship.SOURCE: origin},
             "start_char_idx": chunk.start if placed else None,
             "end_char_idx": chunk.end if placed else None,
         }

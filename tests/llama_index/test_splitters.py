@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from llama_index.core import Settings, VectorStoreIndex
@@ -32,6 +31,7 @@ from llama_index.core.schema import (
     NodeRelationship,
     TextNode,
 )
+from llama_index.core.utils import get_tokenizer
 
 from ragtrace.chunking.metadata import CHUNK_KEYS
 from ragtrace.llama_index import (
@@ -187,7 +187,7 @@ def test_chunk_metadata_stays_out_of_embedded_and_prompt_text() -> None:
 
 @pytest.mark.parametrize("size", [12, 20, 40])
 def test_embedded_text_with_its_metadata_keeps_to_the_budget(size: int) -> None:
-    count = tiktoken.get_encoding("cl100k_base").encode
+    count = get_tokenizer()
     document = Document(
         text="A timeout is five seconds. It can be raised, or lowered. " * 10,
         id_="d",
@@ -208,6 +208,25 @@ def test_metadata_that_leaves_no_room_is_an_error_that_says_so() -> None:
     with pytest.raises(ValueError, match=r"document 'd' takes .* of chunk_size 20"):
         SentenceAlignedSplitter(chunk_size=20)([document])
     assert SentenceAlignedSplitter(chunk_size=20, include_metadata=False)([document])
+
+
+def test_an_overlap_shrinks_where_metadata_takes_its_room() -> None:
+    document = Document(text="One is. Two is. Three is.", id_="d", metadata={"k": "v" * 10})
+    splitter = SentenceAlignedSplitter(chunk_size=30, chunk_overlap=25, length="characters")
+    nodes = splitter([document])
+    assert [node.text for node in nodes] == ["One is. Two is.", "Three is."]
+
+
+def test_a_title_goes_in_front_of_each_chunk() -> None:
+    document = Document(text="One is. Two is.", id_="d", metadata={"title": "Numbers"})
+    document.excluded_embed_metadata_keys = document.excluded_llm_metadata_keys = ["title"]
+    splitter = SentenceAlignedSplitter(chunk_size=20, length="characters", title_key="title")
+    nodes = splitter([document])
+    assert len(nodes) == 2
+    for node in nodes:
+        assert node.text.startswith("Numbers")
+        prefix = node.metadata["prefix_length"]
+        assert document.text[node.start_char_idx : node.end_char_idx] == node.text[prefix:]
 
 
 def test_split_text_leaves_room_for_metadata_as_upstream_does() -> None:
@@ -281,6 +300,7 @@ def test_every_setting_is_part_of_the_cache_key() -> None:
         SentenceAlignedSplitter(id_style="uuid5"),
         SentenceAlignedSplitter(id_func=document_uuid),
         SentenceAlignedSplitter(document_id=by_slug),
+        SentenceAlignedSplitter(title_key="title"),
         SentenceAlignedSplitter(oversize="keep"),
         SentenceAlignedSplitter(include_metadata=False),
         HeadingPathSplitter(),
