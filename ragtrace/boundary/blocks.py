@@ -11,12 +11,15 @@ import numpy as np
 from ragtrace.boundary.shapes import BLANK_LINE, CODE_END, CODE_START
 from ragtrace.chunking import outline
 
-BlockKind = Literal["text", "heading", "list", "item", "table", "fence", "code", "html", "group"]
+BlockKind = Literal[
+    "text", "heading", "list", "item", "table", "fence", "lines", "code", "html", "group"
+]
 
 _MARKDOWN = re.compile(
-    r"(?m)^(?:[ ]{0,3}#{1,6}[ \t]+\S|[ ]{0,3}(?:```|~~~)|[ \t]*\|?[ \t]*:?-{3,}:?[ \t]*\||"
+    r"(?m)^(?:[ ]{0,3}#{1,6}[ \t]+\S|[ ]{0,3}(?:```|~~~)|[ \t]*+(?:\|[ \t]*+)?:?-{3,}+:?[ \t]*+\||"
     r"[ ]{0,3}[-*+][ \t]+\S|[ ]{0,3}\d{1,9}[.)][ \t]+\S|\[[^\]\n]+\]:[ \t])"
 )
+_INDENTED = {"CodeBlock": "Indented"}
 _ONLY_MARKDOWN = re.compile(r"(?m)^[ ]{0,3}(?:```|~~~|#{2,6}[ \t]+\S|[-*+][ \t]+\S)")
 _KINDS: dict[str, BlockKind] = {
     "Paragraph": "text",
@@ -126,12 +129,15 @@ def find_markdown_blocks(text: str) -> list[Block]:
     for event, span in pyromark.events_with_range(text, options=options):
         tag = event.get("Start") if isinstance(event, dict) else None
         if tag is not None:
-            kind = _KINDS.get(_name(tag))
+            kind = "lines" if tag == _INDENTED else _KINDS.get(_name(tag))
             if kind is not None:
                 start, end = to_place(span["start"]), to_place(span["end"])
-                body = text[start:end]
-                start += len(body) - len(body.lstrip())
-                block = Block(kind, start, max(start, end - len(body) + len(body.rstrip())))
+                # In place: blocks may be nested as deep as the text is long.
+                while start < end and text[start].isspace():
+                    start += 1
+                while start < end and text[end - 1].isspace():
+                    end -= 1
+                block = Block(kind, start, end)
                 stack[-1].children.append(block)
                 stack.append(block)
         elif isinstance(event, dict) and _name(event.get("End")) in _KINDS:

@@ -1,5 +1,6 @@
 """Check chunks against their document: which sentence, list, table or fence a cut goes through."""
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +14,10 @@ from ragtrace.boundary.heuristics import find_fragments
 from ragtrace.boundary.issue import Issue, IssueKind, excerpt_around
 from ragtrace.boundary.piece import Piece
 from ragtrace.boundary.placing import Place, find_gaps, place_chunks
+from ragtrace.chunking.outline import strip_span
 from ragtrace.chunking.sentences import RuleSegmenter
+
+_TEXT = re.compile(r"\S")
 
 Segmenter = Callable[[str], list[tuple[int, int]]]
 
@@ -113,6 +117,11 @@ class Structure:
                 kind: IssueKind = "broken-code-fence"
                 yield Damage(kind, kind, *span, "code block", "fence", not fits(*span))
                 return
+            if block.kind == "lines":
+                too_long = not fits(*span)
+                kind = "broken-code-fence"
+                yield Damage(kind, kind, *span, "code block", "lines" if too_long else "", too_long)
+                return
             if block.kind == "table":
                 yield Damage("cut-table", "cut-table", *span, "table", "header", not fits(*span))
                 return
@@ -160,16 +169,16 @@ def _check_place(
     fits: Callable[[int, int], bool],
 ) -> Iterator[Issue]:
     piece, text = place.piece, structure.text
-    start = span[0] + len(text[span[0] : span[1]]) - len(text[span[0] : span[1]].lstrip())
-    end = span[0] + len(text[span[0] : span[1]].rstrip())
+    start, end = strip_span(text, *span)
     if start >= end:
         return
     for damage in structure.damage_at(start, fits):
         if not _is_repaired(damage, piece, text, start, at_end=False):
             yield _issue(piece, text, damage, start, at_end=False)
-    following = end + len(text[end:]) - len(text[end:].lstrip()) if end < len(text) else end
-    if following >= len(text):
+    ahead = _TEXT.search(text, end)
+    if ahead is None:
         return
+    following = ahead.start()
     heading = structure.heading_before(end + 1)
     if heading is not None and heading.end >= end:
         title = text[heading.start : heading.end].strip()
@@ -194,9 +203,15 @@ def _is_repaired(damage: Damage, piece: Piece, text: str, cut: int, *, at_end: b
     """Tell whether a table or fence cut between two lines can be read in this chunk."""
     if not damage.repair:
         return False
-    between = text[cut:].split("\n", 1)[0] if at_end else text[:cut].rsplit("\n", 1)[-1]
+    if at_end:
+        stop = text.find("\n", cut)
+        between = text[cut : stop if stop >= 0 else len(text)]
+    else:
+        between = text[text.rfind("\n", 0, cut) + 1 : cut]
     if between.strip(" \t>\r"):
         return False
+    if damage.repair == "lines":
+        return True  # indented code is code on its own
     if damage.repair == "fence":
         side = piece.suffix if at_end else piece.prefix
         return "```" in side or "~~~" in side

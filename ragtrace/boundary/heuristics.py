@@ -34,6 +34,7 @@ class Cut:
     def __init__(self, before: str, after: str) -> None:
         self.before = before
         self.after = after
+        self.most = 0  # characters that a chunk may have, as far as is known
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -50,17 +51,17 @@ class Surroundings:
     """Hold what is known around a chunk: the cuts at its two ends, `None` where unknown.
 
     `fence` is the fence that the chunk before left open, `is_last` says that the chunk seems to be
-    its document's last, `most` is how many characters a chunk may have, as far as is known.
+    its document's last, `mended` that decoration makes up for the cut at its end.
     """
 
-    __slots__ = ("end", "fence", "is_last", "most", "start")
+    __slots__ = ("end", "fence", "is_last", "mended", "start")
 
     def __init__(self) -> None:
         self.start: Cut | None = None
         self.end: Cut | None = None
         self.fence = ""
         self.is_last = False
-        self.most = 0
+        self.mended = False
 
 
 def check_alone(
@@ -68,14 +69,12 @@ def check_alone(
 ) -> Iterator[tuple[Piece, list[Issue]]]:
     """Check chunks without their documents, in one pass with one chunk of look-ahead.
 
-    `characters` is the budget where it is known in characters; else the longest chunk so far tells
-    which list could have been left whole.
+    `characters` is the budget where it is known in characters; else the two chunks beside a cut
+    tell which list could have been left whole.
     """
     held: tuple[Piece, Surroundings] | None = None
-    longest = 0
     in_order = False
     for piece in pieces:
-        longest = max(longest, len(piece.text))
         around = Surroundings()
         if held is None:
             in_order = _is_first(piece)
@@ -84,18 +83,19 @@ def check_alone(
             joint = join(previous, piece)
             if joint is not None:
                 earlier.end, around.start = joint
+                for cut in joint:
+                    cut.most = characters or max(len(previous.text), len(piece.text))
                 if joint[0] is joint[1]:
                     around.fence = shapes.open_fence(previous.content, earlier.fence)
             # A document that was begun at its start and given in order ends with its last chunk.
             earlier.is_last = in_order and previous.doc_id != piece.doc_id
             in_order = (in_order and joint is not None) or _is_first(piece)
-            earlier.most = characters or longest
+            earlier.mended = joint is not None and _is_mended(piece)
             yield previous, list(find_issues(previous, earlier))
         held = piece, around
     if held is not None:
         piece, around = held
         around.is_last = in_order and piece.doc_id != DEFAULT_DOCUMENT
-        around.most = characters or longest
         yield piece, list(find_issues(piece, around))
 
 
@@ -150,9 +150,9 @@ def find_issues(piece: Piece, around: Surroundings) -> Iterator[Issue]:
             cut=cut,
             at_end=not fence.at_start,
         )
-    if not open_at_start:
+    if not open_at_start and not _is_mended(piece):
         yield from _start_issues(piece, around)
-    if not open_at_end:
+    if not open_at_end and not around.mended:
         yield from _end_issues(piece, around)
     yield from find_fragments(piece)
 
@@ -174,13 +174,13 @@ def _start_issues(piece: Piece, around: Surroundings) -> Iterator[Issue]:
         return
     head = piece.text[:REACH]
     lines = head.lstrip("\r\n").split("\n", 2)
-    table = "" if piece.prefix else starts_in_table(lines, cut.before if cut else None)
+    table = starts_in_table(lines, cut.before if cut else None)
     if table:
         yield _issue(piece, "cut-table", (0, len(lines[0])), table, cut=cut)
     if cut is None:
         in_list = starts_in_list(head)
     else:
-        is_cut = is_list_cut(cut.before, cut.after, around.most)
+        is_cut = is_list_cut(cut.before, cut.after, cut.most)
         in_list = "starts inside a list: the items before are in another chunk" if is_cut else ""
     if in_list:
         yield _issue(piece, "cut-list", (0, len(lines[0])), in_list, cut=cut)
@@ -214,7 +214,7 @@ def _end_issues(piece: Piece, around: Surroundings) -> Iterator[Issue]:
     if table:
         span = (end - len(lines[-1]), end)
         yield _issue(piece, "cut-table", span, table, cut=cut, at_end=True)
-    if cut is not None and is_list_cut(cut.before, cut.after, around.most):
+    if cut is not None and is_list_cut(cut.before, cut.after, cut.most):
         message = "ends inside a list: the items after are in another chunk"
         span = (end - len(lines[-1]), end)
         yield _issue(piece, "cut-list", span, message, cut=cut, at_end=True)
@@ -262,6 +262,15 @@ def _heading_at_end(lines: list[str]) -> str:
         if line.strip()[0] == "=" or (blank_above and "|" not in title and ":" not in title):
             return title
     return ""
+
+
+def _is_mended(piece: Piece) -> bool:
+    """Tell whether a chunk's decoration repeats a table's header or reopens a fence."""
+    if not piece.prefix:
+        return False
+    if shapes.open_fence(piece.prefix):
+        return True
+    return any(shapes.DELIMITER_ROW.fullmatch(line) for line in piece.prefix.split("\n"))
 
 
 def _is_first(piece: Piece) -> bool:

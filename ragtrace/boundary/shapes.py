@@ -23,7 +23,9 @@ ITEM = re.compile(
     r"(?:(?P<bullet>[-*+•‣▪–])|(?P<number>\d{1,3})(?P<stop>[.)]))[ \t]+(?=\S)"
 )
 ROW = re.compile(rf"{QUOTE_MARK}[ \t]*\|.*\|[ \t]*")
-DELIMITER_ROW = re.compile(rf"{QUOTE_MARK}[ \t]*(?:\|[ \t]*:?-+:?[ \t]*|:?-+:?[ \t]*\|)[-:| \t]*")
+DELIMITER_ROW = re.compile(
+    rf"{QUOTE_MARK}[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+|:?-++:?[ \t]*+\|)[-:| \t]*+"
+)
 CAPTION = re.compile(
     r"[*_]{0,3}(?:Figure|Fig\.|Table|Tab\.|Listing|Example|Equation|Eq\.|Photo|Image|Source|Box|"
     r"Abbildung|Tabelle|Tableau|Figura|Tabla|图|表|図)\s{0,2}[\dA-Z][\w.\-]{0,8}[:.)\s—–]?.{0,300}"
@@ -38,7 +40,7 @@ CODE_START = re.compile(
     r"for .+[:{]$|while .+[:{]$|if .+[:{]$|func |fn |pub |let |const |var |static |public |"
     r"private |protected |package |namespace |using |struct |enum |impl |type \w+ |"
     r"#include|#define|#!|"
-    r"@\w+\s*(?:\(|$)|//|/\*|\*/|--\s|\$ \S|>>> ?|\.\.\. |</?\w+[^>]*>\s*$|"
+    r"@\w+\s*(?:\(|$)|//|/\*|\*/|--\s|\$ \S|>>> ?|\.\.\. |</?\w[^>]*>\s*$|"
     r"SELECT |INSERT |CREATE )"
 )
 CODE_END = re.compile(r"(?:[;{}]|\)\s*=>|=>|\]\s*,|\)\s*,|\},?|\\|&&|\|\||::|==|\(\)\)*|/>)\s*$")

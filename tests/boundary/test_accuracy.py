@@ -28,8 +28,8 @@ SENTENCES = (
 BLOCKS = (
     "# The water works\n\nA short tour.",
     "- open the main valve\n- wait for the green lamp, then\n  close the bypass\n- note the time",
-    "| pump | year | litres |\n|------|------|--------|\n| A    | 1931 | 1,200  |\n| B    | 1987 | 9  |",
-    "```python\nfor pump in pumps:\n    if pump.is_old():\n        pump.stop(True)\n\nprint(1)\n```",
+    "| pump | year | litres |\n|---|---|---|\n| A | 1931 | 1,200 |\n| B | 1987 | 900 |",
+    "```python\nfor pump in pumps:\n    if pump.old:\n        pump.stop(1)\n\nprint('done')\n```",
     "1. Read the meter.\n2. Write the figure down.\n3. Sign the sheet.",
     "> Nobody dares to switch it off.\n> Nobody at all.",
     "[manual]: https://works.example/manual",
