@@ -88,11 +88,9 @@ class TraceCallbackHandler(RunTracker):
         """Write the retrieval."""
         place = self._runs.pop(run_id)
         if place is not None and place.ours and place.call is not None:
-            scores = ObservedScores()
+            scores, score_kind = ObservedScores().read(documents)
             self.tracer.finish(
-                place.call,
-                lambda: to_hits(documents, scores),
-                score_kind=scores.kind(documents),
+                place.call, lambda: to_hits(documents, scores), score_kind=score_kind
             )
 
     def on_retriever_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:

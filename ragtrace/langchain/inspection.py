@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, TypedDict
 
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
@@ -80,11 +80,6 @@ def _top_k(runnable: Any, kwargs: Mapping[str, Any]) -> int | None:
 def _default_k(store: type[VectorStore]) -> int | None:
     parameter = inspect.signature(store.similarity_search).parameters.get("k")
     return parameter.default if parameter and isinstance(parameter.default, int) else None
-
-
-def metadata_of(config: RunnableConfig | None) -> Mapping[str, Any]:
-    """Return the metadata of a call, what the surrounding chain was given included."""
-    return ensure_config(config).get("metadata") or {}
 
 
 class Labels(TypedDict):

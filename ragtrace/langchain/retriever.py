@@ -1,20 +1,19 @@
 """A retriever that answers exactly as the one inside it does, and writes a trace of each call."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, NamedTuple, Self, Unpack
 
 from langchain_core.documents import Document
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
 from typing_extensions import override
 
 from ragtrace.langchain.inspection import (
     choose,
     emits_events,
     labels_of,
-    metadata_of,
     name_of,
     top_k_of,
 )
@@ -41,11 +40,10 @@ def to_hit(document: Document, rank: int, score: float | None = None) -> Hit:
     )
 
 
-def to_hits(documents: Iterable[Document], scores: ObservedScores) -> list[Hit]:
-    """Read hits, best first, with the scores that are known."""
-    return [
-        to_hit(document, rank, scores.of(document)) for rank, document in enumerate(documents, 1)
-    ]
+def to_hits(documents: Iterable[Document], scores: Sequence[float | None]) -> list[Hit]:
+    """Read hits, best first, each with its score."""
+    pairs = zip(documents, scores, strict=True)
+    return [to_hit(document, rank, score) for rank, (document, score) in enumerate(pairs, 1)]
 
 
 class Mark:
@@ -166,7 +164,8 @@ class _Retrieval:
         self.documents: Any = None
         self._tracer = wrapper.tracer
         self._scores = ObservedScores()
-        place = place_of(config)
+        surroundings = ensure_config(config)
+        place = place_of(surroundings)
         self._call = self._tracer.start(
             query,
             top_k=top_k_of(runnable, kwargs),
@@ -174,7 +173,7 @@ class _Retrieval:
             id=kwargs.get("run_id"),
             parent=place.call if place else None,
             trace_id=place.trace_id if place else None,
-            **labels_of(metadata_of(config)),
+            **labels_of(surroundings.get("metadata") or {}),
         )
         self.runnable = observe(runnable, self._scores) if self._call.sampled else runnable
 
@@ -197,12 +196,9 @@ class _Retrieval:
             return
         if not self._call.sampled:
             return
-        score_kind = self._scores.kind(self.documents)
+        scores, score_kind = self._scores.read(self.documents)
         self._tracer.finish(
-            self._call,
-            lambda: to_hits(self.documents, self._scores),
-            score_kind=score_kind,
+            self._call, lambda: to_hits(self.documents, scores), score_kind=score_kind
         )
-        if isinstance(self.documents, list):
-            scores = {id(document): self._scores.of(document) for document in self.documents}
-            finished.set(Finished(self._tracer, self._call, scores, score_kind))
+        by_identity = dict(zip(map(id, self.documents), scores, strict=True)) if scores else {}
+        finished.set(Finished(self._tracer, self._call, by_identity, score_kind))

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
-from langchain_core.runnables import RunnableConfig, ensure_config
+from langchain_core.runnables import RunnableConfig
 
 from ragtrace.tracing import Call, InFlight
 
@@ -64,9 +64,9 @@ class RunTracker(BaseCallbackHandler):
     on_chain_error = on_tool_end = on_tool_error = on_chain_end
 
 
-def place_of(config: RunnableConfig | None) -> Place | None:
-    """Return where a call with this configuration stands, if one of its handlers can tell."""
-    callbacks = ensure_config(config).get("callbacks")
+def place_of(config: RunnableConfig) -> Place | None:
+    """Return where a call with this full configuration stands, if one of its handlers can tell."""
+    callbacks = config.get("callbacks")
     if isinstance(callbacks, BaseCallbackManager) and callbacks.parent_run_id is not None:
         for handler in callbacks.handlers:
             if isinstance(handler, RunTracker):

@@ -70,22 +70,21 @@ class ObservedScores:
             if score is not None:
                 self._scores.setdefault(id(document), (document, float(score), kind))
 
-    def of(self, document: Document) -> float | None:
-        """Return the raw score of a document, or what a reranker gave it; `None` if unknown."""
-        found = self._scores.get(id(document))
-        return found[1] if found else _reranked(document)
+    def read(self, documents: Any) -> tuple[list[float | None], ScoreKind | None]:
+        """Return the score of each document that came back, and which way the scores run.
 
-    def kind(self, documents: Any) -> ScoreKind | None:
-        """Return which way the scores of these documents run, `None` where there are none."""
-        if not isinstance(documents, list):
-            return None
+        Where the store told none, it is what a reranker gave. Of an answer that is no list there is
+        nothing to say.
+        """
+        values: list[float | None] = []
         kinds: set[ScoreKind] = set()
-        for document in documents:
-            if id(document) in self._scores:
-                kinds.add(self._scores[id(document)][2])
-            elif isinstance(document, Document) and _reranked(document) is not None:
-                kinds.add("relevance")
-        return kinds.pop() if len(kinds) == 1 else ("unknown" if kinds else None)
+        for document in documents if isinstance(documents, list) else ():
+            known = self._scores.get(id(document))
+            value = known[1] if known else _reranked(document)
+            values.append(value)
+            if value is not None:
+                kinds.add(known[2] if known else "relevance")
+        return values, kinds.pop() if len(kinds) == 1 else ("unknown" if kinds else None)
 
 
 def observe(runnable: Runnable[Any, Any], scores: ObservedScores) -> Runnable[Any, Any]:
@@ -122,8 +121,8 @@ def score_kind(store: VectorStore) -> ScoreKind:
     return "unknown"
 
 
-def _reranked(document: Document) -> float | None:
-    value = document.metadata.get(RERANKER_KEY)
+def _reranked(document: Any) -> float | None:
+    value = document.metadata.get(RERANKER_KEY) if isinstance(document, Document) else None
     known = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if known else None  # type: ignore[arg-type]  # a number, as just checked
 
