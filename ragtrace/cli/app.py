@@ -7,6 +7,10 @@ import typer
 from ragtrace import __version__
 from ragtrace.cli.analyze import analyze_command
 from ragtrace.cli.demo import demo_command
+from ragtrace.cli.diff import diff_command
+from ragtrace.cli.evaluate import eval_app
+from ragtrace.cli.gate import gate_command
+from ragtrace.cli.inspect import inspect_command
 from ragtrace.cli.split import split_command
 
 app = typer.Typer(
@@ -20,7 +24,11 @@ app = typer.Typer(
 
 app.command("demo")(demo_command)
 app.command("split")(split_command)
+app.add_typer(eval_app, name="eval")
 app.command("analyze")(analyze_command)
+app.command("inspect")(inspect_command)
+app.command("diff")(diff_command)
+app.command("gate")(gate_command)
 
 
 def show_version(wanted: bool) -> None:

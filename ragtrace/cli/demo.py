@@ -120,27 +120,24 @@ def _print_change(change: "Change", report: "DemoReport", console: "Console") ->
 
 
 def marked(text: str, gold: str) -> "Text":
-    """Show a chunk with the part of the answer that it holds in reverse."""
+    """Show a chunk behind a rule, the part of the answer that it holds in reverse."""
     from rich.text import Text
 
-    shown = Text("  | " + text.replace("\n", "\n  | "), style="dim")
+    shown = Text(text)
     held = held_part(text, gold)
-    if held:
-        shown.highlight_words(
-            [line for line in held.split("\n") if line.strip()], "not dim reverse"
-        )
-    return shown
+    at = text.find(held) if held else -1
+    if at >= 0:
+        shown.stylize("reverse", at, at + len(held))
+    lines = [Text("  | ", style="dim").append_text(line) for line in shown.split("\n")]
+    return Text("\n").join(lines)
 
 
 def held_part(text: str, gold: str) -> str:
-    """Return the longest beginning or end of the answer that the chunk holds."""
-    for length in range(len(gold), 0, -1):
-        if gold[:length] in text:
-            head = gold[:length]
-            break
-    else:
-        head = ""
-    for length in range(len(gold), len(head), -1):
-        if text.startswith(gold[-length:]):
-            return gold[-length:]
-    return head
+    """Return the longest beginning or end of the answer that the chunk holds.
+
+    >>> held_part("The limit is five", "is five seconds.")
+    'is five'
+    """
+    head = next((gold[:n] for n in range(len(gold), 0, -1) if text.endswith(gold[:n])), "")
+    tail = next((gold[-n:] for n in range(len(gold), 0, -1) if text.startswith(gold[-n:])), "")
+    return gold if gold in text else max(head, tail, key=len)

@@ -1,0 +1,97 @@
+"""The commands as a person calls them: exit codes, and one line for every mistake."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def one_line(result) -> str:
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1, result.stderr
+    assert "Traceback" not in result.stderr
+    return lines[0]
+
+
+def test_help_names_every_command_and_the_readme_does_too(ragtrace):
+    result = ragtrace("--help")
+    assert result.returncode == 0
+    listing = result.stdout.split("Commands:")[1]
+    commands = re.findall(r"^  (\w[\w-]*)  +\S", listing, re.MULTILINE)
+    assert {"demo", "split", "analyze", "diff", "gate"} <= set(commands)
+    readme = README.read_text(encoding="utf-8")
+    missing = [name for name in commands if f"ragtrace {name}" not in readme]
+    assert not missing
+
+
+def test_version_is_printed(ragtrace):
+    assert re.fullmatch(r"\d+\.\d+\.\d+\n", ragtrace("--version").stdout)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("split", "nowhere.md"), "nowhere.md"),
+        (("split", "a.txt", "--chunk-size", "0"), "chunk_size"),
+        (("split", "a.txt", "--chunk-size", "many"), "--chunk-size"),
+        (("split", "a.txt", "--length", "cl200k"), "cl200k"),
+        (("split", "a.txt", "--format", "docx"), "docx"),
+        (("sing",), "sing"),
+        (("split", "--loud", "a.txt"), "--loud"),
+        (("analyze", "t.jsonl"), "--eval-set"),
+        (("analyze", "t.jsonl", "-e", "nowhere.json"), "nowhere.json"),
+        (("analyze", "t.jsonl", "-e", "a.txt"), "a.txt"),
+        (("analyze", "nowhere.jsonl", "-e", "e.json"), "nowhere.jsonl"),
+        (("analyze", "t.jsonl", "-e", "e.json", "--chunks", "a.txt"), "a.txt"),
+        (("analyze", "t.jsonl", "-e", "bad.json"), "item 2"),
+        (("gate", "t.jsonl"), "--eval-set"),
+        (("gate", "a.json"), "a.json"),
+        (("demo", "--framework", "haystack"), "haystack"),
+        (("eval", "run", "e.json"), "--retriever"),
+        (("eval", "run", "e.json", "--retriever", "nowhere:x"), "nowhere"),
+    ],
+)
+def test_a_mistake_is_one_line_that_names_it(ragtrace, tmp_path, arguments, named):
+    (tmp_path / "a.txt").write_text("One. Two.")
+    (tmp_path / "a.json").write_text('{"k": "five"}')
+    (tmp_path / "t.jsonl").write_text("")
+    (tmp_path / "e.json").write_text('[{"query": "q", "expected_chunk_ids": ["a#c0"]}]')
+    (tmp_path / "bad.json").write_text('[{"query": "q", "expected_chunk_ids": ["a#c0"]}, {}]')
+    result = ragtrace(*arguments)
+    assert result.returncode == 2, result.stdout
+    assert named in one_line(result)
+
+
+def test_split_writes_a_line_a_chunk_and_reads_standard_input(ragtrace):
+    result = ragtrace("split", "-", "--chunk-size", 4, given="One two. Three four.\r\n")
+    assert result.returncode == 0
+    header, *chunks = map(json.loads, result.stdout.splitlines())
+    assert header["schema"] == "ragtrace-manifest/1"
+    assert [chunk["text"] for chunk in chunks] == ["One two.", "Three four."]
+    assert [chunk["chunk_id"] for chunk in chunks] == ["stdin#c0", "stdin#c1"]
+
+
+def test_split_survives_a_file_it_cannot_read_and_names_it(ragtrace, tmp_path):
+    folder = tmp_path / "docs"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "a.md").write_text("# A\n\nText.\n")
+    (folder / "deep" / "b.txt").write_text("Plain text.")
+    (folder / "c.md").write_bytes(b"\xff\xfe\x00 not text")
+    result = ragtrace("split", folder, "-o", tmp_path / "chunks.jsonl")
+    assert result.returncode == 1
+    assert "c.md: not UTF-8 at byte 0" in result.stderr
+    rows = [json.loads(line) for line in (tmp_path / "chunks.jsonl").read_text().splitlines()]
+    assert [row["doc_id"] for row in rows[1:]] == ["a.md", "deep/b.txt"]
+    assert rows[1]["heading_path"] == ["A"]
+
+
+def test_what_split_writes_is_a_manifest(ragtrace, tmp_path):
+    from ragtrace.index import read_manifest
+
+    (tmp_path / "a.md").write_text("# A\n\nOne.\n\n# B\n\nTwo.\n")
+    assert ragtrace("split", "a.md", "-o", "chunks.jsonl").returncode == 0
+    manifest = read_manifest(tmp_path / "chunks.jsonl")
+    assert [chunk.heading_path for chunk in manifest.chunks] == [("A",), ("B",)]
