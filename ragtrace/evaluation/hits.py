@@ -151,6 +151,9 @@ def _why_outdated(
         return None
     if sources.lookup.get(hit.chunk_id) is not None:
         return "the index holds another text under its id than the manifest"
+    text = hit.text or hit.snippet
+    if sources.lookup.knows_text(text) or (not text and locate_id(hit.chunk_id) is None):
+        return None  # one of several equal texts, or nothing to tell it by
     if doc_id is not None and doc_id in sources.lookup:
         return f"the manifest of {doc_id!r} has no such chunk"
     return None

@@ -77,6 +77,10 @@ class ChunkLookup:
             found = [chunk for chunk in found if chunk.doc_id == doc_id]
         return found[0] if len(found) == 1 else None
 
+    def knows_text(self, text: str) -> bool:
+        """Tell whether any chunk begins with `text`, several perhaps."""
+        return _beginning(text) in self._by_beginning
+
     @cached_property
     def _by_beginning(self) -> dict[str, list[Chunk]]:
         found: dict[str, list[Chunk]] = defaultdict(list)

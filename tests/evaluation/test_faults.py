@@ -251,6 +251,13 @@ def test_without_the_chunks_nothing_is_said_of_their_health():
     assert "nothing is known against the chunk" in fault(OTHER[:3]).message
 
 
+def test_hits_that_cannot_be_told_apart_are_not_called_old():
+    twice = [Chunk("guide", 8, 900, 910, "Ask early."), Chunk("guide", 9, 920, 930, "Ask early.")]
+    for snippet in ("Ask early.", ""):
+        hit = TraceHit(rank=1, chunk_id="0b5c", doc_id="guide", score=0.9, snippet=snippet)
+        assert fault([hit, WHOLE[2]], chunks=[*WHOLE, *twice]).kind == "healthy"
+
+
 def test_redacted_snippets_do_not_make_the_index_look_stale():
     hits = [
         TraceHit(rank=i, chunk_id=c.chunk_id, doc_id=c.doc_id, score=0.5, snippet="[redacted]")
