@@ -116,13 +116,19 @@ def across(
             return Bridge(text=between, filled=missing_members(before, after, steps))
         return "contradiction" if consecutive else None
     if consecutive:
-        return made_up(gap) if gap <= NEARBY else "contradiction"
-    return made_up(gap) if steps is None and gap <= STRIPPED else None
+        return made_up(before, after, gap) if gap <= NEARBY else "contradiction"
+    return made_up(before, after, gap) if steps is None and gap <= STRIPPED else None
 
 
-def made_up(gap: int) -> Bridge:
-    """Separate two chunks whose splitter stripped what stood between them."""
-    return Bridge(text="\n" if gap == 1 else "\n\n", verbatim=False)
+def made_up(before: Piece, after: Piece, gap: int) -> Bridge:
+    """Separate two chunks whose splitter stripped what stood between them.
+
+    A single character is a space in running text, and a line break where there are lines.
+    """
+    if gap > 1:
+        return Bridge(text="\n\n", verbatim=False)
+    lines = "\n" in before.text or "\n" in after.text
+    return Bridge(text="\n" if lines else " ", verbatim=False)
 
 
 def missing_members(before: Piece, after: Piece, steps: int | None) -> tuple[Member, ...]:

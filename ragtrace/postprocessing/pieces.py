@@ -2,6 +2,7 @@
 
 import math
 import operator
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ NEXT_ID = "next_id"
 
 # True of one chunk, false of several together.
 OWN_KEYS = (CHUNK_KEYS - {"doc_id", "splitter"}) | {"merged_ids", PREVIOUS_ID, NEXT_ID}
+
+_WHOLE = re.compile(r"\s*([0-9]+)(?:\.0*)?\s*")
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -71,14 +74,14 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 def whole_number(value: Any) -> int | None:
     """Read an index or offset that a store may have turned into a string or a float.
 
-    >>> whole_number("10"), whole_number(10.0), whole_number("ten"), whole_number(None)
-    (10, 10, None, None)
+    >>> whole_number("10"), whole_number("10.0"), whole_number(10.0), whole_number("ten")
+    (10, 10, 10, None)
     """
     if value is None or isinstance(value, bool):
         return None
     if isinstance(value, str):
-        value = value.strip()
-        return int(value) if value.isascii() and value.isdecimal() else None
+        match = _WHOLE.fullmatch(value)
+        return int(match[1]) if match else None
     if isinstance(value, float):
         return int(value) if value.is_integer() else None
     try:

@@ -140,7 +140,7 @@ def test_the_same_index_with_another_text_is_an_old_version_not_a_neighbour() ->
     assert len(merge_adjacent([bare(3, "The limit is 30."), bare(3, "The limit is 40.")])) == 2
 
 
-@pytest.mark.parametrize("index", ["10", 10.0, np.int64(10), " 10 "])
+@pytest.mark.parametrize("index", ["10", "10.0", 10.0, np.int64(10), " 10 "])
 def test_an_index_is_read_whatever_type_the_store_made_of_it(index: object) -> None:
     ten = Hit(chunk_id="x", doc_id="doc", text="Ten.", chunk_index=index)  # type: ignore[arg-type]
     [merged] = merge_adjacent([ten, bare(9, "Nine.")])
@@ -180,10 +180,16 @@ def test_the_source_restores_white_space_that_the_splitter_stripped() -> None:
     assert (blind.start, blind.end) == (0, 13)
 
 
-def test_one_stripped_character_is_a_line_break() -> None:
-    [merged] = merge_adjacent([hit_at(0, 17), hit_at(18, 35)])
-    assert merged.text == TEXT[0:17] + "\n" + TEXT[18:35]
-    assert not merged.verbatim
+def test_one_stripped_character_is_a_space_in_running_text_and_a_break_between_lines() -> None:
+    [merged] = merge_adjacent([hit_at(0, 19), hit_at(20, 39)])
+    assert merged.text == TEXT[0:39]
+    assert not merged.verbatim, "it is a guess all the same"
+    rows = "a\nb\nc"
+    hits = [
+        Hit(chunk_id=str(a), doc_id="d", text=rows[a:b], start=a, end=b)
+        for a, b in ((0, 3), (4, 5))
+    ]
+    assert merge_adjacent(hits)[0].text == rows
 
 
 def test_the_source_shows_offsets_that_lie() -> None:
