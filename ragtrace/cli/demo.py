@@ -85,6 +85,13 @@ def _print_table(report: "DemoReport", console: "Console") -> None:
     )
     row("latency p50", *(f"{i.analysis.latency_ms['p50']:.1f} ms" for i in (before, after)))
     console.print(table)
+    recall = report.comparison.metrics["recall"]
+    verdict = "more than chance" if recall.p_value < 0.05 else "may be chance"
+    console.print(
+        f"\nrecall@5 {recall.difference:+.3f} [{recall.low:+.2f}, {recall.high:+.2f}], p ="
+        f" {recall.p_value:.2f}: {verdict}; so many questions would have shown"
+        f" {100 * recall.detectable:.0f} points"
+    )
 
 
 def _print_causes(index: "IndexReport", console: "Console") -> None:
@@ -99,9 +106,9 @@ def _print_causes(index: "IndexReport", console: "Console") -> None:
     best = index.repairs.best
     if best is not None:
         console.print(
-            f"best repair without a new index or with one: {best.repair} ({best.detail}) wins"
-            f" {len(best.won)}, loses {len(best.lost)}; context"
-            f" {best.context_characters_before:,.0f} -> {best.context_characters:,.0f} characters"
+            f"best repair: {best.repair} ({best.detail}) wins {len(best.won)}, loses"
+            f" {len(best.lost)}; context {best.context_characters_before:,.0f} ->"
+            f" {best.context_characters:,.0f} characters"
         )
 
 

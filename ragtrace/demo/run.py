@@ -1,7 +1,7 @@
 """Run the same questions over two indexes of the same documents, and compare."""
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -12,9 +12,11 @@ from ragtrace.chunking.lengths import length_function
 from ragtrace.demo.corpus import load_documents, load_questions
 from ragtrace.evaluation import (
     Analysis,
+    Comparison,
     EvalSet,
     WhatIf,
     analyze,
+    compare,
     run_eval,
     what_if,
 )
@@ -22,6 +24,9 @@ from ragtrace.index import write_manifest
 
 FRAMEWORKS = {"langchain": "ragtrace.langchain.demo", "llama-index": "ragtrace.llama_index.demo"}
 CHUNK_SIZE = 200
+MOST = 3
+"""Telling questions to show."""
+
 TOP_K = 20
 """Hits traced per question: the first five count, the rest show what ranked just outside."""
 
@@ -58,6 +63,7 @@ class DemoReport(msgspec.Struct, frozen=True, kw_only=True):
     stale: int
     before: IndexReport
     after: IndexReport
+    comparison: Comparison
     changes: tuple[Change, ...]
 
 
@@ -96,6 +102,7 @@ def run_demo(
         stale=len(before.analysis.stale),
         before=before,
         after=after,
+        comparison=compare(before.analysis, after.analysis),
         changes=tuple(_changes(before, after, chunks_of, documents)),
     )
 
@@ -130,23 +137,29 @@ def _changes(
     after: IndexReport,
     chunks_of: list[list[Chunk]],
     documents: Mapping[str, str],
-) -> Iterable[Change]:
-    """Choose three questions whose answer the first index cut and the second keeps whole."""
-    told = 0
+) -> list[Change]:
+    """Choose the questions that only the second index answers, those that were cut first."""
+    won = []
     for question in before.analysis.questions:
         other = after.analysis.question(question.question_id)
         for first, second in zip(question.spans, other.spans, strict=True):
-            if first.finding.cut and second.finding.verdict == "whole" and told < 3:
-                told += 1
-                label = first.label
-                yield Change(
-                    query=question.query,
-                    verdict_before=first.finding.verdict,
-                    verdict_after=second.finding.verdict,
-                    gold=documents[label.doc_id or ""][label.start : label.end],
-                    chunk_before=_holding(label.doc_id, label.start, chunks_of[0]),
-                    chunk_after=_holding(label.doc_id, label.start, chunks_of[1]),
-                )
+            if first.finding.verdict != "whole" and second.finding.verdict == "whole":
+                won.append((not first.finding.cut, question.query, first, second))
+    won.sort(key=lambda one: one[0])
+    changes = []
+    for _, query, first, second in won[:MOST]:
+        label = second.label
+        changes.append(
+            Change(
+                query=query,
+                verdict_before=first.finding.verdict,
+                verdict_after=second.finding.verdict,
+                gold=documents[label.doc_id or ""][label.start : label.end],
+                chunk_before=_holding(label.doc_id, label.start, chunks_of[0]),
+                chunk_after=_holding(label.doc_id, label.start, chunks_of[1]),
+            )
+        )
+    return changes
 
 
 def _holding(doc_id: str | None, start: int | None, chunks: list[Chunk]) -> Chunk | None:
