@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.command import ragtrace
+
+__all__ = ["ragtrace"]
 from jsonschema import Draft202012Validator
 
 from ragtrace.tracing.json_schema import SCHEMA_FILE

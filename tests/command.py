@@ -1,3 +1,5 @@
+"""The command line in this process, as the `ragtrace` fixture."""
+
 import contextlib
 import io
 import sys
