@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from ragtrace.postprocessing.pieces import Member, Piece, in_order, span_of
+from ragtrace.postprocessing.pieces import Member, Piece, in_order, last_index_of, span_of
 
 NEARBY = 64
 """Code points that may lie between consecutive chunks: white space, a heading that was taken out.
@@ -44,8 +44,8 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 def bridge(before: Piece, after: Piece, rules: Rules) -> Verdict:
-    """Say how `after` follows `before`; `None` where it does not."""
-    if before.doc_version != after.doc_version or before.doc_id != after.doc_id:
+    """Say how `after` follows `before` in their common document; `None` where it does not."""
+    if before.start is not None and after.start is not None and after.start < before.start:
         return None
     if rules.within_section and before.heading_path != after.heading_path:
         return None
@@ -83,7 +83,7 @@ def is_linked(before: Piece, after: Piece) -> bool:
 
 def overlapping(before: Piece, after: Piece, overlap: int) -> Verdict:
     """Drop the shared text if it really is the same; else these are two texts of one document."""
-    if before.start is None or after.start is None or after.start < before.start:
+    if before.start is None or after.start is None:
         return None
     if after.end is None or before.end is None:
         return None
@@ -152,6 +152,7 @@ def join(before: Piece, after: Piece, by: Bridge) -> Piece:
     """Make one piece of two neighbours."""
     inside = by.overlap >= len(after.text) > 0
     best = min(before, after, key=lambda piece: piece.priority)
+    members = in_order((*before.members, *by.filled, *after.members))
     return Piece(
         hit=best.hit,
         doc_id=before.doc_id,
@@ -164,7 +165,9 @@ def join(before: Piece, after: Piece, by: Bridge) -> Piece:
         heading_path=common_path(before.heading_path, after.heading_path),
         previous_id=before.previous_id,
         next_id=before.next_id if inside else after.next_id,
-        members=in_order((*before.members, *by.filled, *after.members)),
+        members=members,
+        first_index=members[0].index,
+        last_index=last_index_of(members),
         metadata={**after.metadata, **before.metadata},
         rank=best.rank,
         priority=best.priority,

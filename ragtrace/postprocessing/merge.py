@@ -1,9 +1,10 @@
 """Join hits that are neighbours in their document."""
 
 import uuid
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
+from itertools import combinations
 
 import msgspec
 
@@ -77,9 +78,14 @@ def merge_adjacent(
             longest=max(piece.chunk_length for piece in pieces),
         )
         wholes = grow(without_repeats(pieces, best), rules, fits, chunk_at)
+        clashes = Counter(
+            piece.priority
+            for pair in combinations(wholes, 2)
+            if contradict(*pair, rules)
+            for piece in pair
+        )
         for whole in wholes:
-            clashes = sum(contradict(whole, other, rules) for other in wholes if other is not whole)
-            merged.append((whole.priority, finish(whole, best, clashes)))
+            merged.append((whole.priority, finish(whole, best, clashes[whole.priority])))
     return [hit for _, hit in sorted(merged, key=lambda pair: pair[0])]
 
 

@@ -52,23 +52,12 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     previous_id: str | None
     next_id: str | None
     members: tuple[Member, ...]
+    first_index: int | None
+    last_index: int | None
     metadata: dict[str, Any]
     rank: int
     priority: int
     chunk_length: int
-
-    @property
-    def first_index(self) -> int | None:
-        """Return the index of the chunk that the piece begins with."""
-        return self.members[0].index
-
-    @property
-    def last_index(self) -> int | None:
-        """Return the index of the chunk that the piece ends with."""
-        spans = [member.span for member in self.members]
-        if None in spans:
-            return self.members[-1].index
-        return max(self.members, key=lambda m: (m.span and m.span[1], m.index or 0)).index
 
 
 def whole_number(value: Any) -> int | None:
@@ -131,6 +120,8 @@ def read_hit(hit: Hit, source: str | None, *, rank: int, priority: int) -> Piece
         previous_id=hit.metadata.get(PREVIOUS_ID),
         next_id=hit.metadata.get(NEXT_ID),
         members=members,
+        first_index=members[0].index,
+        last_index=last_index_of(members),
         metadata=hit.metadata,
         rank=rank,
         priority=priority,
@@ -158,6 +149,13 @@ def in_order(members: Sequence[Member]) -> tuple[Member, ...]:
     if all(member.index is not None for member in members):
         return tuple(sorted(members, key=lambda m: (m.index or 0, m.chunk_id)))
     return tuple(members)
+
+
+def last_index_of(members: Sequence[Member]) -> int | None:
+    """Return the index of the chunk that a stretch ends with: the one that reaches furthest."""
+    if len(members) == 1 or any(member.span is None for member in members):
+        return members[-1].index
+    return max(members, key=lambda m: (m.span and m.span[1], m.index or 0)).index
 
 
 def index_in_id(chunk_id: str, doc_id: str | None) -> int | None:
