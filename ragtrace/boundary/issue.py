@@ -1,6 +1,6 @@
 """The finding: what is wrong with a chunk's boundary, where, and by how many characters."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -21,23 +21,10 @@ IssueKind = Literal[
     "fragment",
 ]
 
-STRUCTURAL: tuple[IssueKind, ...] = (
-    "no-sentence-start",
-    "no-sentence-end",
-    "unbalanced-()",
-    "unbalanced-[]",
-    "unbalanced-{}",
-    "broken-code-fence",
-    "cut-table",
-    "cut-list",
-    "orphan-heading",
-    "over-budget",
-    "gap",
-    "wrong-offset",
-)
-"""The kinds that count towards the issue rate: something was cut, lost or misplaced."""
+KINDS: tuple[IssueKind, ...] = get_args(IssueKind)
 
-KINDS: tuple[IssueKind, ...] = (*STRUCTURAL, "duplicate", "fragment")
+STRUCTURAL: tuple[IssueKind, ...] = KINDS[: KINDS.index("duplicate")]
+"""The kinds that count towards the issue rate: something was cut, lost or misplaced."""
 
 _CONTEXT = 60  # characters shown on each side of a cut
 
