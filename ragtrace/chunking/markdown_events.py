@@ -5,7 +5,7 @@ its text is read again, this time as a whole tree.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -40,13 +40,12 @@ def read_blocks(text: str, start: int, end: int) -> list[Block]:
     source = text[start:end]
     readable = replace_surrogates(source, "\ufffd")
     found = _top_level(readable)
-    places = [place for block in found for place in (block.start, block.end)]
-    offsets = iter(_to_code_points(readable, places))
+    place = _place_finder(readable)
     blocks: list[Block] = []
     at = start
     for block in found:
-        first = max(at, _line_start(text, start + next(offsets), at))
-        at = _strip_end(text, first, start + next(offsets))
+        first = max(at, _line_start(text, start + place(block.start), at))
+        at = _strip_end(text, first, start + place(block.end))
         blocks.append(_make(text, block.tag, block.value, first, at, block.title))
     return _with_leads(text, blocks)
 
@@ -101,34 +100,28 @@ class _Frame:
 
 def read_tree(text: str, start: int, end: int) -> list[Block]:
     """Return what is inside the one container that a span holds, all the way down."""
-    source = text[start:end]
-    readable = replace_surrogates(source, "\ufffd")
-    events = [
-        (event, span)
-        for event, span in _events(readable)
-        if event == "Rule" or type(event) is not str
-    ]
-    places = [place for _, span in events for place in (span["start"], span["end"])]
-    offsets = iter(_to_code_points(readable, places))
+    readable = replace_surrogates(text[start:end], "\ufffd")
+    place = _place_finder(readable)
     root = _Frame("", None, start, end)
     frames = [root]
     inline = 0
-    for event, _ in events:
-        first, last = start + next(offsets), start + next(offsets)
+    for event, span in _events(readable):
         frame = frames[-1]
         if event == "Rule":
-            at = _child_start(text, frame, first)
-            frame.children.append(_make(text, "Rule", None, at, _strip_end(text, at, last)))
-        elif "Start" in event:
+            at = _child_start(text, frame, start + place(span["start"]))
+            last = _strip_end(text, at, start + place(span["end"]))
+            frame.children.append(_make(text, "Rule", None, at, last))
+        elif "Start" in event and type(event) is not str:
             value = event["Start"]
             tag = value if type(value) is str else next(iter(value))
             if inline or tag not in _BLOCKS:
                 inline += 1
                 frame.has_text = True
                 continue
-            at = _child_start(text, frame, first)
-            frames.append(_Frame(tag, value, at, _strip_end(text, at, last)))
-        elif "End" in event:
+            at = _child_start(text, frame, start + place(span["start"]))
+            last = _strip_end(text, at, start + place(span["end"]))
+            frames.append(_Frame(tag, value, at, last))
+        elif "End" in event and type(event) is not str:
             if inline:
                 inline -= 1
                 continue
@@ -226,11 +219,11 @@ def _strip_end(text: str, start: int, end: int) -> int:
     return end
 
 
-def _to_code_points(source: str, places: list[int]) -> list[int]:
-    """Turn offsets into the UTF-8 form of a text into offsets into the text."""
+def _place_finder(source: str) -> Callable[[int], int]:
+    """Return what turns an offset into the UTF-8 form of a text into an offset into the text."""
     if source.isascii():
-        return places
+        return int
     data = np.frombuffer(source.encode(), np.uint8)
-    starts = np.flatnonzero((data & 0xC0) != 0x80)
-    found: list[int] = np.searchsorted(starts, np.asarray(places)).tolist()
-    return found
+    counts = np.zeros(len(data) + 1, np.int64)
+    np.cumsum((data & 0xC0) != 0x80, out=counts[1:])
+    return counts.item

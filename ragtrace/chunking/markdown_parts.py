@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from ragtrace.chunking.chunk import Kind
 from ragtrace.chunking.dividing import lines_of
 from ragtrace.chunking.outline import Block
 
 _OPENING = re.compile(r"(?P<lead>(?:[ \t>]|[-*+][ \t]|[0-9]{1,9}[.)][ \t])*)(?P<fence>`{3,}|~{3,})")
+_LINE_END = re.compile(r"[\r\n]")
 _LEAD = re.compile(r"(?:[ \t>]|[-*+][ \t]|[0-9]{1,9}[.)][ \t])*")
 _MARKER = re.compile(r"[^ \t>]")
 
@@ -19,27 +22,28 @@ def fence_lines(text: str, start: int, end: int) -> Iterator[Block]:
     >>> [(b.prefix, text[b.start : b.end], b.suffix) for b in fence_lines(text, 0, len(text))][2]
     ('```py\n', 'b = 2', '\n```')
     """
-    spans = list(lines_of(text, start, end))
-    first, last = spans[0], spans[-1]
-    opening = _OPENING.match(text, *first)
-    if opening is None:
-        for span in spans:
-            yield Block(*span, kind="fence")
+    first_end = end_of_line(text, start)
+    opening = _OPENING.match(text, start, first_end)
+    if opening is None or first_end >= end:
+        yield from plain_lines(text, "fence", start, end)
         return
-    newline = _newline(text, first[1])
+    newline = _newline(text, first_end)
     lead = _without_markers(opening["lead"])
-    fence = opening["fence"]
-    prefix = lead + text[first[0] + len(opening["lead"]) : first[1]] + newline
-    suffix = f"{newline}{lead}{fence}"
-    closes = len(spans) > 1 and _closes(text[last[0] : last[1]], fence)
-    yield Block(*first, kind="fence", leads=len(spans) > 1, suffix=suffix)
-    body = spans[1 : -1 if closes else None]
-    for index, span in enumerate(body):
-        final = index + 1 == len(body)
-        ends = "" if final and not closes else suffix
-        yield Block(*span, kind="fence", leads=final and closes, prefix=prefix, suffix=ends)
+    prefix = lead + text[opening.end("lead") : first_end] + newline
+    suffix = f"{newline}{lead}{opening['fence']}"
+    last_start = max(text.rfind("\n", first_end, end), text.rfind("\r", first_end, end)) + 1
+    closes = _closes(text[last_start:end], opening["fence"])
+    yield Block(start, first_end, "fence", leads=True, suffix=suffix)
+    line: Block | None = None
+    for span in lines_of(text, first_end, last_start if closes else end):
+        if line is not None:
+            yield line
+        line = Block(*span, kind="fence", prefix=prefix, suffix=suffix)
+    if line is not None:
+        # The last line of code stays with the closing one; where there is none, nothing closes.
+        yield replace(line, leads=True) if closes else replace(line, suffix="")
     if closes:
-        yield Block(*last, kind="fence", prefix=prefix)
+        yield Block(last_start, end, "fence", prefix=prefix)
 
 
 def table_rows(text: str, start: int, end: int) -> Iterator[Block]:
@@ -49,11 +53,11 @@ def table_rows(text: str, start: int, end: int) -> Iterator[Block]:
     >>> [(b.prefix, text[b.start : b.end]) for b in table_rows(text, 0, len(text))][1]
     ('| a |\n|---|\n', '| 1 |')
     """
-    header, *rows = lines_of(text, start, end)
-    if not rows:
+    rows = lines_of(text, start, end)
+    header, delimiter = next(rows), next(rows, None)
+    if delimiter is None:
         yield Block(*header, kind="table")
         return
-    delimiter, *rows = rows
     newline = _newline(text, header[1])
     lead = _LEAD.match(text, *header)
     width = len(lead[0]) if lead else 0
@@ -61,7 +65,7 @@ def table_rows(text: str, start: int, end: int) -> Iterator[Block]:
         _without_markers(text[header[0] : header[0] + width]) + text[header[0] + width : header[1]]
     )
     prefix = f"{first}{newline}{text[delimiter[0] : delimiter[1]]}{newline}"
-    yield Block(header[0], delimiter[1], "table", whole=True, leads=bool(rows))
+    yield Block(header[0], delimiter[1], "table", whole=True, leads=True)
     for row in rows:
         yield Block(*row, kind="table", prefix=prefix)
 
@@ -70,6 +74,12 @@ def plain_lines(text: str, kind: Kind, start: int, end: int) -> Iterator[Block]:
     """Yield the lines of a block that has no sentences: front matter, mathematics, link targets."""
     for span in lines_of(text, start, end):
         yield Block(*span, kind)
+
+
+def end_of_line(text: str, at: int) -> int:
+    """Return where the line ends that a place is in."""
+    end = _LINE_END.search(text, at)
+    return end.start() if end else len(text)
 
 
 def _closes(line: str, fence: str) -> bool:

@@ -10,7 +10,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from ragtrace.chunking.markdown_parts import plain_lines
+from ragtrace.chunking.markdown_parts import end_of_line, plain_lines
 from ragtrace.chunking.outline import Block
 
 _MATH = re.compile(r"(?m)^[ ]{0,3}\$\$")
@@ -38,7 +38,7 @@ def _math(text: str, blocks: list[Block]) -> Iterator[Block]:
         if verbatim.holds(opening.start()):
             at = opening.end()
         elif not verbatim.holds(closing):
-            end = _line_end(text, at)
+            end = end_of_line(text, at)
             parts = partial(plain_lines, text, "prose", opening.start(), end)
             yield Block(opening.start(), end, whole=True, parts=parts)
             at = end
@@ -108,11 +108,6 @@ def _filled(region: Block, inside: list[Block]) -> Block:
     if region.parts is not None or len(inside) < 2:
         return region
     return replace(region, parts=[replace(inside[0], leads=True), *inside[1:]].copy)
-
-
-def _line_end(text: str, at: int) -> int:
-    ends = [end for mark in "\r\n" if (end := text.find(mark, at)) >= 0]
-    return min(ends, default=len(text))
 
 
 class _Spans:

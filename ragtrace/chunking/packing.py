@@ -1,9 +1,11 @@
 """The packer: fills chunks with blocks, and cuts only where it must."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import msgspec
+from msgspec.structs import replace
 
 from ragtrace.chunking.chunk import Kind
 from ragtrace.chunking.decoration import Decorator, common_path
@@ -130,13 +132,30 @@ class Packer:
         while batch := list(islice(blocks, _BATCH)):
             lows = self._ruler.before([block.start for block in batch])
             highs = self._ruler.before([block.end for block in batch])
-            for block, low, high in zip(batch, lows, highs, strict=True):
+            index = 0
+            while index < len(batch):
+                block, low = batch[index], lows[index]
                 if block.level:
                     while headings and headings[-1][0] >= block.level:
                         headings.pop()
                     headings.append((block.level, block.title))
                     here = (*path, *(title for _, title in headings))
-                yield Entry(block, low, high, here, top and block.level > 0, last)
+                run = self._run(low, highs, index) if last else index + 1
+                if run > index + 1:
+                    block = replace(block, end=batch[run - 1].end, whole=False)
+                yield Entry(
+                    block, low, highs[run - 1], here, top and block.level > 0, last and block.whole
+                )
+                index = run
+
+    def _run(self, low: float, highs: Sequence[float], index: int) -> int:
+        """Return up to where sentences or lines fit for certain, to take them all at once.
+
+        The last of a batch is left alone: it may lead to what comes next.
+        """
+        first = self._current[0].low if self._current else low
+        limit = first + self._budget - self._slack
+        return max(index + 1, bisect_right(highs, limit, index, len(highs) - 1))
 
     def _push(self, *entries: Entry) -> None:
         self._pending.append(iter(entries))
@@ -235,15 +254,11 @@ class Packer:
         rest = next_word(self._text, cut, block.end)
         low, high = self._ruler.before([rest, cut])
         if rest < block.end:
-            self._push(
-                msgspec.structs.replace(
-                    entry, block=msgspec.structs.replace(block, start=rest), low=low, torn=True
-                )
-            )
-        head = msgspec.structs.replace(
+            self._push(replace(entry, block=replace(block, start=rest), low=low, torn=True))
+        head = replace(
             block, end=len(self._text[block.start : cut].rstrip()) + block.start, leads=False
         )
-        held.append(msgspec.structs.replace(entry, block=head, high=high, torn=True))
+        held.append(replace(entry, block=head, high=high, torn=True))
         return True
 
     def _close(self, following: Entry | None) -> Iterator[Piece]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ragtrace.chunking.outline import Block, Outline
 
-_BLANK_LINES = re.compile(r"\s*?(?:\n[^\S\n]*\n|\r[^\S\r\n]*\r|\u2029)\s*")
+_BLANK_LINES = re.compile(r"(?:\n[^\S\n]*\n|\r[^\S\r\n]*\r|\u2029)\s*")
 _LEAD_END = (":", "：")
 
 
@@ -21,8 +21,7 @@ def outline_prose(text: str) -> Outline:
 def _paragraphs(text: str) -> Iterator[Block]:
     start = len(text) - len(text.lstrip())
     for gap in _BLANK_LINES.finditer(text, start):
-        if start < gap.start():
-            yield _paragraph(text, start, gap.start())
+        yield _paragraph(text, start, start + len(text[start : gap.start()].rstrip()))
         start = gap.end()
     if start < len(text):
         yield _paragraph(text, start, start + len(text[start:].rstrip()))

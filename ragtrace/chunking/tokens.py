@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 # What a decoder makes of the three bytes of a lone surrogate; no tokenizer counts more for it.
 _REPLACED = "\ufffd" * 3
-# No pre-token of any tiktoken encoding reaches from a character that is not white over a space:
-# counts on both sides of such a place add up exactly.
-_BORDER = re.compile(r"(?<=\S) ")
+# No pre-token of any tiktoken encoding reaches from a character that is not white over a space, or
+# from the end of a line to what follows, but for a slash: counts on both sides add up exactly.
+_BORDER = re.compile(r"(?<=\S) |(?<=\n)[^\s/]")
 _BORDER_REACH = 400  # characters in which to look for a border before encoding the whole span
 _MARKS_REACH = 8  # characters of punctuation at the end of a span that are counted alone
 _COUNTS_KEPT = 10_000
 _PIECE = 1_000_000  # characters encoded at once
-_LONGEST_RUN = 20_000  # characters without a border: longer ones are encoded in pieces
+_LONGEST_RUN = 5_000  # characters without a border: longer ones are encoded in pieces
 _LOADING_SECONDS = 20.0
 _ENVIRONMENT = threading.Lock()
 
@@ -146,8 +146,6 @@ def _encode(name: str, text: str) -> Iterator[tuple[NDArray[np.uint32], int]]:
 
 
 def _piece_end(text: str, start: int) -> int:
-    if len(text) - start <= _LONGEST_RUN:
-        return len(text)
     limit = min(len(text), start + _PIECE)
     at = start
     while at < limit:
@@ -155,19 +153,21 @@ def _piece_end(text: str, start: int) -> int:
         border = last_border(text, at, min(limit, at + _LONGEST_RUN))
         if border is None:
             break
-        if len(text) - border <= _LONGEST_RUN:
-            return len(text)
         at = border
+    if limit == len(text) and limit - at <= _LONGEST_RUN:
+        return limit
     return at if at > start else min(len(text), start + _LONGEST_RUN)
 
 
 def last_border(text: str, start: int, end: int) -> int | None:
     """Return the last place in a span, after its start, where a pre-token certainly begins."""
+    line = text.rfind("\n", start, max(start, end - 1)) + 1
+    floor = line if line and not (text[line] == "/" or text[line].isspace()) else start
     at = end
-    while (at := text.rfind(" ", start + 1, at)) > 0:
+    while (at := text.rfind(" ", floor + 1, at)) > 0:
         if not text[at - 1].isspace():
             return at
-    return None
+    return floor if floor > start else None
 
 
 class TokenRuler:
