@@ -1,8 +1,10 @@
 """The hit: a chunk that came back for a query, whatever framework returned it."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+
+from ragtrace.tracing.schema import ScoreKind
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,3 +27,10 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     doc_version: str | None = None
     merged_ids: tuple[str, ...] = ()
     metadata: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class FoundHits(NamedTuple):
+    """Hold hits, best first, and which way their scores run."""
+
+    hits: list[Hit]
+    score_kind: ScoreKind

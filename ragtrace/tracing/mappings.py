@@ -7,8 +7,8 @@ the kind of score that the store returns. Scores stay as they are.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ragtrace.tracing.hit import Hit
-from ragtrace.tracing.reading import TEXT_KEYS, FoundHits, first_of, get, make_hit
+from ragtrace.tracing.hit import FoundHits, Hit
+from ragtrace.tracing.reading import TEXT_KEYS, first_of, get, make_hit
 from ragtrace.tracing.schema import ScoreKind
 
 _DISTANCES = frozenset({"euclidean", "euclid", "manhattan", "l2", "squared-l2"})

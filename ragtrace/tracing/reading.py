@@ -1,11 +1,11 @@
 """Read hits from results of any shape: mappings, objects, pairs with a score, plain texts."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
-from ragtrace.tracing.hit import Hit
+from ragtrace.tracing.hit import FoundHits, Hit
 from ragtrace.tracing.json_values import to_number
 from ragtrace.tracing.schema import ScoreKind
 from ragtrace.tracing.stored import read_stored
@@ -38,13 +38,6 @@ _PLACE_KEYS = {
     "doc_version": "doc_version",
     "merged_ids": "merged_ids",
 }
-
-
-class FoundHits(NamedTuple):
-    """Hold hits, best first, and which way their scores run."""
-
-    hits: list[Hit]
-    score_kind: ScoreKind
 
 
 def read_hits(results: Any) -> FoundHits:

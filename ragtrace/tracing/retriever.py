@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
 from ragtrace.tracing.context import tracing_in_progress
-from ragtrace.tracing.hit import Hit
-from ragtrace.tracing.reading import FoundHits, read_hits
+from ragtrace.tracing.hit import FoundHits, Hit
+from ragtrace.tracing.reading import read_hits
 from ragtrace.tracing.schema import ScoreKind
 from ragtrace.tracing.tracer import Tracer, TracerOptions, as_tracer
 from ragtrace.tracing.writer import TraceWriter

@@ -10,11 +10,10 @@ from typing import Any, Literal, TypedDict
 from ragtrace.tracing.call import Call
 from ragtrace.tracing.context import current_call, current_context
 from ragtrace.tracing.failures import warn
-from ragtrace.tracing.hit import Hit
+from ragtrace.tracing.hit import FoundHits, Hit
 from ragtrace.tracing.ids import new_id as random_id
 from ragtrace.tracing.ids import trace_id as as_trace_id
 from ragtrace.tracing.json_values import clean_text, encoded_length, to_json, to_number
-from ragtrace.tracing.reading import FoundHits
 from ragtrace.tracing.sampling import SampleBy, is_sampled
 from ragtrace.tracing.schema import SNIPPET_LENGTH, ScoreKind, Stage, Trace, TraceError, TraceHit
 from ragtrace.tracing.scores import check_direction

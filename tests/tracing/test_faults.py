@@ -273,12 +273,25 @@ def test_tracing_starts_no_thread_and_leaves_nothing_for_the_exit(tmp_path: Path
     assert len(strict_lines(tmp_path / "t.jsonl")) == 50
 
 
-def test_importing_tracing_loads_little() -> None:
+def test_reading_and_writing_traces_loads_little(tmp_path: Path) -> None:
     out = run(
         """
+        from ragtrace.tracing import Hit, Tracer
+        tracer = Tracer(path, strict=True)
+        tracer.finish(tracer.start("q"), lambda: [Hit(chunk_id="a")])
+        assert len(list(read_traces(path))) == 1
         heavy = ("numpy", "tiktoken", "asyncio.events", "langchain_core", "llama_index", "rich")
         print([name for name in heavy if name in sys.modules])
         """,
-        "unused",
+        tmp_path / "t.jsonl",
     )
     assert out.strip() == "[]"
+
+
+def test_every_public_name_is_there() -> None:
+    run("""
+        import ragtrace.tracing as tracing
+        for name in tracing.__all__:
+            assert getattr(tracing, name) is not None
+        assert not hasattr(tracing, "no_such_name")
+        """, "unused")  # fmt: skip

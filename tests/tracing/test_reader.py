@@ -254,13 +254,11 @@ def test_reading_holds_blocks_and_not_files(tmp_path: Path) -> None:
 QUERY = st.sampled_from(HOSTILE) | st.text()
 
 
-@given(
-    st.lists(QUERY, min_size=1, max_size=4), st.lists(QUERY, min_size=1, max_size=3), st.data()
-)
+@given(st.lists(QUERY, min_size=1, max_size=4), st.lists(QUERY, min_size=1, max_size=3), st.data())
 def test_cut_anywhere_and_written_on_every_complete_record_is_read(
     tmp_path_factory: pytest.TempPathFactory, before: list[str], after: list[str], data: Any
 ) -> None:
-    """Cut a file at any byte, as a kill does, and append without healing, as another process does."""
+    """Cut a file at any byte, as a kill does, and append unhealed, as another process does."""
     lines = [encode_line(trace) for trace in traces(*before)]
     whole = b"".join(lines)
     cut = data.draw(st.integers(0, len(whole)))

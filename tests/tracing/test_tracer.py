@@ -108,7 +108,11 @@ def test_snippets_are_cut_and_whole_texts_kept_only_on_demand(tmp_path: Path) ->
     short = record(make_tracer(tmp_path, snippet_length=3, keep_text=True), hits=hits)
     assert plain is not None
     assert short is not None
-    assert (len(plain.hits[0].snippet), plain.hits[0].text, plain.hits[0].length) == (200, None, 500)
+    assert (len(plain.hits[0].snippet), plain.hits[0].text, plain.hits[0].length) == (
+        200,
+        None,
+        500,
+    )
     assert (short.hits[0].snippet, short.hits[0].text) == ("xxx", "x" * 500)
 
 
