@@ -1,19 +1,27 @@
 """The policy of tracing, in one place: what of a retrieval is kept, and how."""
 
 import os
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
-from operator import index
 from typing import Any, Literal, TypedDict
 
 from ragtrace.tracing.call import Call
 from ragtrace.tracing.context import current_call, current_context
 from ragtrace.tracing.failures import warn
+from ragtrace.tracing.fields import (
+    active_trace_id,
+    common_splitter,
+    integer_of,
+    joined_tags,
+    limit_metadata,
+    message_of,
+    stage_of,
+    text_of,
+)
 from ragtrace.tracing.hit import FoundHits, Hit
 from ragtrace.tracing.ids import new_id as random_id
 from ragtrace.tracing.ids import trace_id as as_trace_id
-from ragtrace.tracing.json_values import clean_text, encoded_length, to_json, to_number
+from ragtrace.tracing.json_values import to_number
 from ragtrace.tracing.sampling import SampleBy, is_sampled
 from ragtrace.tracing.schema import SNIPPET_LENGTH, ScoreKind, Stage, Trace, TraceError, TraceHit
 from ragtrace.tracing.scores import check_direction
@@ -21,8 +29,6 @@ from ragtrace.tracing.writer import TraceWriter
 
 METADATA_LIMIT = 2048
 """Bytes of JSON that a trace, and each of its hits, may keep of metadata."""
-MESSAGE_LENGTH = 2000
-"""Code points of an exception's message that a trace keeps."""
 
 Redact = Callable[[Trace], Trace | None]
 
@@ -132,7 +138,7 @@ class Tracer:
         try:
             started = self._timer()
             context = current_context()
-            query = _text(query) or ""
+            query = text_of(query) or ""
             own_id = self._new_id() if id is None else as_trace_id(id)
             if parent is None:
                 parent = current_call()
@@ -146,19 +152,21 @@ class Tracer:
                 sampled = is_sampled(query if self._by_query else own_id, self._rate)
                 parent_id = as_trace_id(parent_id) if parent_id is not None else None
             if trace_id is None:
-                trace_id = context.trace_id if context.trace_id is not None else _active_trace_id()
+                trace_id = context.trace_id if context.trace_id is not None else active_trace_id()
             return Call(
                 id=own_id,
                 ts=self._clock(),
                 started=started,
                 query=query,
                 sampled=sampled,
-                top_k=top_k if top_k is None or type(top_k) is int else _integer(top_k),
-                retriever=_text(retriever),
+                top_k=top_k if top_k is None or type(top_k) is int else integer_of(top_k),
+                retriever=text_of(retriever),
                 parent_id=parent_id,
                 trace_id=as_trace_id(trace_id) if trace_id is not None else None,
-                session_id=_text(session_id if session_id is not None else context.session_id),
-                question_id=_text(question_id if question_id is not None else context.question_id),
+                session_id=text_of(session_id if session_id is not None else context.session_id),
+                question_id=text_of(
+                    question_id if question_id is not None else context.question_id
+                ),
                 run=context.run if context.run is not None else self._run,
                 tags=joined_tags(self._tags, context.tags, tags),
                 metadata=self._call_metadata(context.metadata, metadata),
@@ -215,9 +223,7 @@ class Tracer:
         """
         ended = self._now()
         try:
-            reason = TraceError(
-                type=type(error).__name__, message=clean_text(_message(error)[:MESSAGE_LENGTH])
-            )
+            reason = TraceError(type=type(error).__name__, message=message_of(error))
             trace = self._trace(call, ended, hits=(), error=reason)
         except Exception as failure:
             self._failed("fail", failure)
@@ -232,11 +238,11 @@ class Tracer:
         return merged or None
 
     def _kept(self, hit: Hit, place: int) -> TraceHit:
-        text = _text(hit.text) or ""
+        text = text_of(hit.text) or ""
         return TraceHit(
             rank=hit.rank or place,
-            chunk_id=_text(hit.chunk_id) or "",
-            doc_id=_text(hit.doc_id),
+            chunk_id=text_of(hit.chunk_id) or "",
+            doc_id=text_of(hit.doc_id),
             score=to_number(hit.score),
             # Cut before anything else is done with it: a text may be megabytes.
             snippet=text[: self._snippet_length],
@@ -326,71 +332,3 @@ def as_tracer(
     if options:
         raise ValueError(f"give {', '.join(options)} to the Tracer itself, not beside it")
     return sink
-
-
-def stage_of(hits: Iterable[Hit]) -> Stage | None:
-    """Return `merged` where a retriever returned hits that were merged inside it."""
-    return "merged" if any(len(hit.merged_ids) > 1 for hit in hits) else None
-
-
-def common_splitter(hits: Iterable[Hit]) -> str | None:
-    """Return the splitter fingerprint that all hits carry in their metadata, if it is one."""
-    found = {hit.metadata.get("splitter") for hit in hits}
-    splitter = found.pop() if len(found) == 1 else None
-    return splitter if isinstance(splitter, str) else None
-
-
-def limit_metadata(metadata: Mapping[str, Any], limit: int) -> dict[str, Any] | None:
-    """Return metadata as JSON values, leaving out each entry that would exceed `limit` bytes.
-
-    >>> limit_metadata({"page": 3, "embedding": [0.5] * 1000, "author": "Ada"}, 100)
-    {'page': 3, 'author': 'Ada'}
-    """
-    kept: dict[str, Any] = {}
-    size = len("{}")
-    for key, value in metadata.items():
-        entry = to_json({key: value})
-        length = encoded_length(entry) - 1  # the braces, less the comma
-        if size + length <= limit + 1:
-            kept |= entry
-            size += length
-    return kept or None
-
-
-def joined_tags(*groups: Iterable[str]) -> tuple[str, ...]:
-    """Join tags in order, each once; a single string is one tag.
-
-    >>> joined_tags("a", ["b", "a"])
-    ('a', 'b')
-    """
-    if not any(groups):
-        return ()
-    lists = ((group,) if isinstance(group, str) else group for group in groups)
-    return tuple(dict.fromkeys(str(tag) for group in lists for tag in group))
-
-
-def _text(value: Any) -> str | None:
-    return value if value is None or type(value) is str else str(value)
-
-
-def _integer(value: Any) -> int | None:
-    try:
-        return index(value)
-    except TypeError:
-        return None
-
-
-def _message(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:
-        return ""
-
-
-def _active_trace_id() -> str | None:
-    """Return the id of OpenTelemetry's current trace, where its API is in use anyway."""
-    api = sys.modules.get("opentelemetry.trace")
-    if api is None:
-        return None
-    found: int = api.get_current_span().get_span_context().trace_id
-    return f"{found:032x}" if found else None

@@ -1,6 +1,7 @@
 """The policy of tracing: what is kept, under which id, and what never gets out."""
 
 import copy
+import inspect
 import itertools
 import logging
 import pickle
@@ -19,6 +20,7 @@ from ragtrace.tracing import (
     Hit,
     Trace,
     Tracer,
+    TracerOptions,
     TraceWriter,
     as_tracer,
     drop_snippets,
@@ -27,8 +29,8 @@ from ragtrace.tracing import (
     trace_context,
     tracing_in_progress,
 )
+from ragtrace.tracing.fields import limit_metadata
 from ragtrace.tracing.sampling import is_sampled
-from ragtrace.tracing.tracer import limit_metadata
 from tests.tracing.records import ID, make_hits, make_trace, make_trace_hit, strict_lines
 
 
@@ -396,6 +398,11 @@ def test_a_tracer_is_taken_as_it_is_and_not_told_twice(tmp_path: Path) -> None:
         as_tracer(tracer, {"run": "x", "sample_rate": 0.5})
     writer = TraceWriter(tmp_path / "u.jsonl")
     assert as_tracer(writer, {"run": "x"}).writer is writer
+
+
+def test_wrappers_pass_on_every_option_there_is() -> None:
+    parameters = inspect.signature(Tracer).parameters
+    assert list(TracerOptions.__annotations__) == [name for name in parameters if name != "sink"]
 
 
 def test_copies_share_the_tracer_and_pickles_write_the_same_file(tmp_path: Path) -> None:
