@@ -9,6 +9,7 @@ from typing import Literal
 
 from ragtrace.boundary import shapes
 from ragtrace.boundary.words import LEADING_ON, STARTING
+from ragtrace.chunking.languages import ABBREVIATIONS, TITLES
 
 Verdict = Literal["end", "inside", "unsure"]
 
@@ -27,9 +28,9 @@ _ABBREVIATION = re.compile(
 )
 # A title that a name follows, an initial, and what an example or a number follows: none of these
 # ends a sentence, whatever comes next. The other abbreviations may as well end one.
+_NEVER_LAST = TITLES | ABBREVIATIONS | {word.capitalize() for word in ABBREVIATIONS}
 _TITLE = re.compile(
-    r"(?:^|[\s(\[\"'“‘])(?:[A-HJ-Z]|Drs?|Mrs?|Ms|Prof|Gen|Col|Lt|Sgt|Rev|Hon|Gov|Sen|Rep|[Ee]\.?g|"
-    r"[Ii]\.?e|[Cc]f|[Vv]s|ca|viz)\.$"
+    rf"(?:^|[\s(\[\"'“‘])(?:[A-HJ-Z]|{'|'.join(sorted(map(re.escape, _NEVER_LAST)))})\.$"
 )
 _STAMP = re.compile(
     r"(?:\d{1,4}[/.\-]\d{1,2}[/.\-]\d{1,4}|\d{1,2}:\d{2}(?::\d{2})?|[AP]M|\(?\+?\d[\d\-().]{6,}|"
