@@ -31,7 +31,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     """Hold a block, how many units stand before its start and its end, and its heading path.
 
     `opens` says that it begins a section; `last`, that it is a sentence or a line; `torn`, that it
-    is a piece of one.
+    is a piece of one; `run`, that it is several of them, taken at once.
     """
 
     block: Block
@@ -41,6 +41,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     opens: bool = False
     last: bool = False
     torn: bool = False
+    run: bool = False
 
 
 class Piece(msgspec.Struct, frozen=True, gc=False):
@@ -87,6 +88,8 @@ class Packer:
         self._decorator = decorator
         self._budget = settings.budget
         self._slack = ruler.slack
+        self._question: tuple[int, int, str, str] = (0, 0, "", "")
+        self._answer = 0
         self._pending: list[Iterator[Entry]] = []
         self._current: list[Entry] = []
         self._repeated = 0  # leading entries of the current piece that the last one holds too
@@ -124,7 +127,13 @@ class Packer:
         return None
 
     def _enter(
-        self, blocks: Iterator[Block], path: Path, *, top: bool = False, last: bool = False
+        self,
+        blocks: Iterator[Block],
+        path: Path,
+        *,
+        top: bool = False,
+        last: bool = False,
+        runs: bool = False,
     ) -> Iterator[Entry]:
         """Yield blocks as entries, below the headings above them."""
         headings: list[tuple[int, str]] = []
@@ -140,22 +149,39 @@ class Packer:
                         headings.pop()
                     headings.append((block.level, block.title))
                     here = (*path, *(title for _, title in headings))
-                run = self._run(low, highs, index) if last else index + 1
-                if run > index + 1:
-                    block = replace(block, end=batch[run - 1].end, whole=False)
+                run = index + 1
+                if runs and (last or block.prefix):
+                    run = self._run(batch, low, highs, index)
+                    if run > index + 1:
+                        block = replace(block, end=batch[run - 1].end, whole=False, parts=None)
+                is_run = run > index + 1
                 yield Entry(
-                    block, low, highs[run - 1], here, top and block.level > 0, last and block.whole
+                    block,
+                    low,
+                    highs[run - 1],
+                    here,
+                    opens=top and block.level > 0,
+                    last=last and not is_run,
+                    run=is_run,
                 )
                 index = run
 
-    def _run(self, low: float, highs: Sequence[float], index: int) -> int:
-        """Return up to where sentences or lines fit for certain, to take them all at once.
-
-        The last of a batch is left alone: it may lead to what comes next.
-        """
-        first = self._current[0].low if self._current else low
-        limit = first + self._budget - self._slack
-        return max(index + 1, bisect_right(highs, limit, index, len(highs) - 1))
+    def _run(self, batch: Sequence[Block], low: float, highs: Sequence[float], index: int) -> int:
+        """Return up to where sentences or lines fit for certain, to take them all at once."""
+        block = batch[index]
+        limit = self._budget - self._slack + (self._current[0].low if self._current else low)
+        limit -= self._decorator.decorate((), block.prefix, block.suffix)[2]
+        run = bisect_right(highs, limit, index)
+        for other in range(index, run):
+            part = batch[other]
+            alike = (part.kind, part.prefix, part.suffix) == (
+                block.kind,
+                block.prefix,
+                block.suffix,
+            )
+            if part.leads or part.parts or not alike:
+                return max(index + 1, other)
+        return max(index + 1, run)
 
     def _push(self, *entries: Entry) -> None:
         self._pending.append(iter(entries))
@@ -173,7 +199,15 @@ class Packer:
         if estimate > self._budget + self._slack:
             return False
         start, end = first.block.start, entry.block.end
-        return self._ruler.measure(start, end, prefix, suffix) <= self._budget
+        return self._measure(start, end, prefix, suffix) <= self._budget
+
+    def _measure(self, start: int, end: int, prefix: str, suffix: str) -> int:
+        """Return an exact length; what is asked twice in a row is counted once."""
+        question = (start, end, prefix, suffix)
+        if question != self._question:
+            self._answer = self._ruler.measure(*question)
+            self._question = question
+        return self._answer
 
     def _decoration(self, held: Sequence[Entry], entry: Entry) -> tuple[str, str, int]:
         first = held[0] if held else entry
@@ -215,7 +249,7 @@ class Packer:
 
     def _divide(self, entry: Entry) -> None:
         parts, last = divide(self._text, entry.block, self._segmenter)
-        self._pending.append(self._enter(parts, entry.path, last=last))
+        self._pending.append(self._enter(parts, entry.path, last=last, runs=not entry.run))
 
     def _shorten(self, entry: Entry) -> None:
         """Divide an entry that is longer than a chunk, or cut a piece off it."""
@@ -237,7 +271,8 @@ class Packer:
         limit = min(block.end, self._ruler.place(first.low + self._budget - extra))
         cut = cut_before(self._text, block.start, limit) if limit > block.start else block.start
         while cut > block.start:
-            length = self._ruler.measure(start, cut, prefix, suffix)
+            end = start + len(self._text[start:cut].rstrip())
+            length = self._measure(start, end, prefix, suffix)
             if length <= self._budget:
                 break
             excess = (cut - start) * (length - self._budget) // length
@@ -249,7 +284,7 @@ class Packer:
             return False
         if cut <= block.start:
             cut = grapheme_end(self._text, block.start, block.end)
-            if self._ruler.measure(block.start, cut, prefix, suffix) > self._budget:
+            if self._measure(block.start, cut, prefix, suffix) > self._budget:
                 cut = block.start + 1
         rest = next_word(self._text, cut, block.end)
         low, high = self._ruler.before([rest, cut])
@@ -359,7 +394,7 @@ class Packer:
             if start <= held[0].block.start:
                 break
             if settings.overlap_units:
-                if self._ruler.measure(start, end) > settings.overlap_units:
+                if self._measure(start, end, "", "") > settings.overlap_units:
                     break
             elif len(chosen) == settings.overlap_sentences:
                 break
@@ -379,7 +414,7 @@ class Packer:
         paths = tuple(_paths(held))
         path = common_path(paths)
         prefix, suffix, _ = self._decorator.decorate(path, first.prefix, last.suffix)
-        length = self._ruler.measure(first.start, last.end, prefix, suffix)
+        length = self._measure(first.start, last.end, prefix, suffix)
         kinds = {entry.block.kind for entry in held if not entry.block.level}
         kind: Kind = kinds.pop() if len(kinds) == 1 else "mixed" if kinds else "prose"
         return Piece(first.start, last.end, prefix, suffix, length, kind, path, paths)
