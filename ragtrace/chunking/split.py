@@ -60,6 +60,10 @@ def split(
     _check_choice("sections", sections, ("separate", "merge"))
     length_function(length)
     parse = _parser_for(format, language)
+    if format == "html":
+        from ragtrace.chunking.html import convert_html
+
+        text = convert_html(text)
     if not text or text.isspace():
         return []
     ruler = make_ruler(length, text)
@@ -123,7 +127,7 @@ def _parser_for(form: str | Parser, language: str | None) -> Parser:
     _check_choice("format", form, FORMATS)
     if language is not None and form != "code":
         raise ValueError(f"language {language!r} is given with format {form!r}: only code has one")
-    if form == "markdown":
+    if form in ("markdown", "html"):
         from ragtrace.chunking.markdown import outline_markdown  # pyromark takes time to load
 
         return outline_markdown
