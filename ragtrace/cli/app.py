@@ -11,7 +11,9 @@ from ragtrace.cli.diff import diff_command
 from ragtrace.cli.evaluate import eval_app
 from ragtrace.cli.gate import gate_command
 from ragtrace.cli.inspect import inspect_command
+from ragtrace.cli.manifest import manifest_command
 from ragtrace.cli.split import split_command
+from ragtrace.cli.validate import validate_command
 
 app = typer.Typer(
     name="ragtrace",
@@ -24,6 +26,8 @@ app = typer.Typer(
 
 app.command("demo")(demo_command)
 app.command("split")(split_command)
+app.command("manifest")(manifest_command)
+app.command("validate")(validate_command)
 app.add_typer(eval_app, name="eval")
 app.command("analyze")(analyze_command)
 app.command("inspect")(inspect_command)

@@ -1,12 +1,11 @@
 """`ragtrace eval`: ask labelled questions, and find questions worth labelling."""
 
-import importlib
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ragtrace.cli.objects import load_object, made
 from ragtrace.cli.options import JsonOption
 
 eval_app = typer.Typer(
@@ -71,30 +70,7 @@ def find_retriever(name: str | None, chunks: Path | None) -> Any:
 
         return Bm25Retriever(read_chunks(chunks))
     assert name is not None
-    module_name, _, attribute = name.partition(":")
-    if not attribute:
-        raise ValueError(f"--retriever {name}: expected module:name")
-    sys.path.insert(0, "")  # the user's own module lies where the command is called
-    try:
-        found = getattr(importlib.import_module(module_name), attribute)
-    except ModuleNotFoundError as error:
-        raise ValueError(f"--retriever {name}: {error}") from None
-    except AttributeError:
-        raise ValueError(f"--retriever {name}: {module_name} has no {attribute!r}") from None
-    finally:
-        sys.path.remove("")
-    known = ("search", "invoke", "retrieve")
-    if callable(found) and not any(hasattr(found, method) for method in known):
-        import inspect
-
-        needed = [
-            parameter
-            for parameter in inspect.signature(found).parameters.values()
-            if parameter.default is parameter.empty
-            and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-        ]
-        return found if needed else found()
-    return found
+    return made(load_object("--retriever", name), ("search", "invoke", "retrieve"))
 
 
 @eval_app.command("from-traces")
