@@ -21,15 +21,14 @@ _MARKUP = re.compile(
 _ALT = re.compile(r"""(?is)(?<![^\s"'/])alt\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""")
 
 # Tags that change how text looks, or where it leads, but not what it says.
-_DRESS = frozenset(
-    "a abbr acronym b bdi bdo big cite data del dfn em embed font i ins kbd label map mark "
-    "nobr object picture q s samp small span strike strong sub sup svg time tt u var wbr".split()
+_DRESS = re.compile(
+    r"a|abbr|acronym|b|bdi|bdo|big|cite|data|del|dfn|em|embed|font|i|ins|kbd|label|map|mark|nobr"
+    r"|object|picture|q|s|samp|small|span|strike|strong|sub|sup|svg|time|tt|u|var|wbr"
 )
-_VOID = frozenset("area base br col hr input link meta param source track".split())
+_VOID = re.compile(r"area|base|br|col|hr|input|link|meta|param|source|track")
 # Elements that close one another, so that however many stand unclosed none is inside the last.
-_FLAT = frozenset(
-    "body caption colgroup dd dt h1 h2 h3 h4 h5 h6 head html li optgroup option p rp rt tbody td "
-    "tfoot th thead tr".split()
+_FLAT = re.compile(
+    r"body|caption|colgroup|dd|dt|h[1-6]|head|html|li|optgroup|option|p|r[pt]|t(?:body|d|foot|h|head|r)"
 )
 # What Markdown has no word for becomes what reads the same; a term begins an item that holds what
 # is said of it, so that the two stay together.
@@ -70,14 +69,14 @@ class _Simplifier:
         if not markup["end"]:
             return markup[0].replace("<", "&lt;")
         name = name.lower()
-        if name in _DRESS:
+        if _DRESS.fullmatch(name):
             return ""
         if name == "img":
             return _alternative(markup["attributes"])
-        if name in _VOID:
+        if _VOID.fullmatch(name):
             return markup[0]
         closes = bool(markup["slash"])
-        if name in _FLAT:
+        if _FLAT.fullmatch(name):
             if self._flattened:
                 return "<br>"
             if name == "dt" and closes:

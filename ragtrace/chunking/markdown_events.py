@@ -5,11 +5,10 @@ its text is read again, this time as a whole tree.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyromark
 from msgspec.structs import replace
 
@@ -17,6 +16,7 @@ from ragtrace.chunking.chunk import Kind
 from ragtrace.chunking.graphemes import replace_surrogates
 from ragtrace.chunking.markdown_parts import fence_lines, table_rows
 from ragtrace.chunking.outline import Block
+from ragtrace.chunking.places import place_finder
 
 _OPTIONS = pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_FOOTNOTES
 _CONTAINERS = frozenset(("List", "BlockQuote", "FootnoteDefinition", "Item"))
@@ -40,7 +40,7 @@ def read_blocks(text: str, start: int, end: int) -> list[Block]:
     source = text[start:end]
     readable = replace_surrogates(source, "\ufffd")
     found = _top_level(readable)
-    place = _place_finder(readable)
+    place = place_finder(readable)
     blocks: list[Block] = []
     at = start
     for block in found:
@@ -101,7 +101,7 @@ class _Frame:
 def read_tree(text: str, start: int, end: int) -> list[Block]:
     """Return what is inside the one container that a span holds, all the way down."""
     readable = replace_surrogates(text[start:end], "\ufffd")
-    place = _place_finder(readable)
+    place = place_finder(readable)
     root = _Frame("", None, start, end)
     frames = [root]
     inline = 0
@@ -217,13 +217,3 @@ def _strip_end(text: str, start: int, end: int) -> int:
     while end > start and text[end - 1].isspace():
         end -= 1
     return end
-
-
-def _place_finder(source: str) -> Callable[[int], int]:
-    """Return what turns an offset into the UTF-8 form of a text into an offset into the text."""
-    if source.isascii():
-        return int
-    data = np.frombuffer(source.encode(), np.uint8)
-    counts = np.zeros(len(data) + 1, np.int64)
-    np.cumsum((data & 0xC0) != 0x80, out=counts[1:])
-    return counts.item

@@ -31,6 +31,7 @@ class Block(msgspec.Struct, frozen=True, gc=False):
     """Hold one block: a half-open span of code points, and what it is.
 
     A block with a `level` is a heading, with the text `title`; levels count from 1, the highest.
+    One with a `title` alone is a section of its own: the path of what is in it ends with the title.
     A `whole` block is never cut where it fits a chunk alone. A block that `leads` stays with the
     block after it where both fit. `parts` returns the blocks it may be cut into, in order, when
     it must be; without, prose is cut between sentences and anything else between lines. A chunk

@@ -149,6 +149,7 @@ class Packer:
                         headings.pop()
                     headings.append((block.level, block.title))
                     here = (*path, *(title for _, title in headings))
+                within = (*here, block.title) if block.title and not block.level else here
                 run = index + 1
                 if runs and (last or block.prefix):
                     run = self._run(batch, low, highs, index)
@@ -159,7 +160,7 @@ class Packer:
                     block,
                     low,
                     highs[run - 1],
-                    here,
+                    within,
                     opens=top and block.level > 0,
                     last=last and not is_run,
                     run=is_run,

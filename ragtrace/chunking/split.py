@@ -133,7 +133,9 @@ def _parser_for(form: str | Parser, language: str | None) -> Parser:
         return outline_markdown
     if form == "prose":
         return outline_prose
-    raise ValueError(f"format {form!r} is not supported yet")
+    from ragtrace.chunking.code import code_parser
+
+    return code_parser(language or "")
 
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
