@@ -31,9 +31,9 @@ def outline_markdown(text: str) -> Outline:
     blocks = gather_regions(text, list(_with_definitions(text, start)))
     if front:
         blocks.insert(0, _by_lines(text, "code", 0, start))
-    elif mark and blocks:
+    elif mark:
         # A byte order mark belongs to what it stands before.
-        blocks[0] = replace(blocks[0], start=0)
+        blocks[:1] = [replace(block, start=0) for block in blocks[:1]] or [Block(0, mark)]
     return Outline(blocks, complete=True)
 
 

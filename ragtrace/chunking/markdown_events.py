@@ -46,7 +46,8 @@ def read_blocks(text: str, start: int, end: int) -> list[Block]:
     for block in found:
         first = max(at, _line_start(text, start + place(block.start), at))
         at = _strip_end(text, first, start + place(block.end))
-        blocks.append(_make(text, block.tag, block.value, first, at, block.title))
+        if at > first:  # pyromark ends some tables with an empty row behind them
+            blocks.append(_make(text, block.tag, block.value, first, at, block.title))
     return _with_leads(text, blocks)
 
 

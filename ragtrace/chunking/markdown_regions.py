@@ -11,7 +11,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from ragtrace.chunking.markdown_parts import end_of_line, plain_lines
-from ragtrace.chunking.outline import Block
+from ragtrace.chunking.outline import Block, strip_span
 
 _MATH = re.compile(r"(?m)^[ ]{0,3}\$\$")
 _FENCE = re.compile(r"(?m)^[ ]{0,3}(?P<mark>:{3,}|/{3,})[ \t]*(?P<info>[^\r\n]*)")
@@ -24,7 +24,7 @@ def gather_regions(text: str, blocks: list[Block]) -> list[Block]:
         regions += _math(text, blocks)
     if ":::" in text or "///" in text:
         regions += _containers(text, blocks)
-    return list(_gather(blocks, sorted(regions, key=lambda region: region.start)))
+    return list(_gather(text, blocks, sorted(regions, key=lambda region: region.start)))
 
 
 def _math(text: str, blocks: list[Block]) -> Iterator[Block]:
@@ -61,7 +61,7 @@ def _containers(text: str, blocks: list[Block]) -> Iterator[Block]:
                 yield Block(start, line.end(), whole=True)
 
 
-def _gather(blocks: list[Block], regions: list[Block]) -> Iterator[Block]:
+def _gather(text: str, blocks: list[Block], regions: list[Block]) -> Iterator[Block]:
     waiting = iter(regions)
     region = next(waiting, None)
     inside: list[Block] = []
@@ -75,7 +75,7 @@ def _gather(blocks: list[Block], regions: list[Block]) -> Iterator[Block]:
             if region is None or rest.end <= region.start:
                 yield rest
                 break
-            before, within, rest = _cut(rest, region)
+            before, within, rest = _cut(text, rest, region)
             if before is not None:
                 yield before
             if within is not None:
@@ -88,19 +88,20 @@ def _gather(blocks: list[Block], regions: list[Block]) -> Iterator[Block]:
         yield _filled(region, inside)
 
 
-def _cut(block: Block, region: Block) -> tuple[Block | None, Block | None, Block | None]:
+def _cut(text: str, block: Block, region: Block) -> tuple[Block | None, Block | None, Block | None]:
     """Return what of a block is before, in and after a region."""
     if region.start <= block.start and block.end <= region.end:
         return None, block, None
-    before = within = after = None
-    if block.start < region.start:
-        before = replace(block, end=region.start, leads=True, parts=None)
-    start, end = max(block.start, region.start), min(block.end, region.end)
-    if start < end:
-        within = replace(block, start=start, end=end, leads=False, parts=None)
-    if region.end < block.end:
-        after = replace(block, start=max(block.start, region.end), parts=None)
-    return before, within, after
+    before = _part(text, block, block.start, min(region.start, block.end))
+    within = _part(text, block, max(block.start, region.start), min(block.end, region.end))
+    after = _part(text, block, max(block.start, region.end), block.end)
+    return before and replace(before, leads=True), within, after
+
+
+def _part(text: str, block: Block, start: int, end: int) -> Block | None:
+    """Return a part of a block as a block, if it holds any text."""
+    start, end = strip_span(text, start, max(start, end))
+    return replace(block, start=start, end=end, leads=False, parts=None) if start < end else None
 
 
 def _filled(region: Block, inside: list[Block]) -> Block:

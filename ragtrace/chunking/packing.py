@@ -287,6 +287,11 @@ class Packer:
             cut = grapheme_end(self._text, block.start, block.end)
             if self._measure(block.start, cut, prefix, suffix) > self._budget:
                 cut = block.start + 1
+        if self._text[block.start : cut].isspace():
+            # Nothing but the indentation fits: it goes.
+            word = next_word(self._text, cut, block.end)
+            low = self._ruler.before([word])[0]
+            return self._chop(replace(entry, block=replace(block, start=word), low=low, torn=True))
         rest = next_word(self._text, cut, block.end)
         low, high = self._ruler.before([rest, cut])
         if rest < block.end:

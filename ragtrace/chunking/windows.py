@@ -15,6 +15,7 @@ class WindowPacker(Packer):
 
     def pack_windows(self, blocks: Iterable[Block], window: int, step: int) -> Iterator[Piece]:
         """Yield the windows."""
+        self._slack = float("inf")  # a sentence is never given back, so each is counted
         self._pending.append(self._enter(iter(blocks), (), top=True))
         section: list[Entry] = []
         for entry in self._sentence_by_sentence():
@@ -36,8 +37,8 @@ class WindowPacker(Packer):
                 self._current.clear()
 
     def _windows(self, section: list[Entry], window: int, step: int) -> Iterator[Piece]:
-        start = end = 0
-        while end < len(section):
+        start = reached = 0
+        while reached < len(section):
             end = _after(section, start, window)
             while end > start + 1 and section[end - 1].block.level and end < len(section):
                 end -= 1
@@ -45,7 +46,10 @@ class WindowPacker(Packer):
             while piece.length > self._budget and end > start + 1:
                 end -= 1
                 piece = self._piece(section[start:end])
-            yield piece
+            # A window that the budget cut short may hold nothing that the last one did not.
+            if end > reached:
+                yield piece
+                reached = end
             following = min(_after(section, start, step), end)
             for index in range(following, end):
                 if section[index].block.kind != "prose" or section[index].block.level:
