@@ -12,6 +12,7 @@ from ragtrace.cli.evaluate import eval_app
 from ragtrace.cli.gate import gate_command
 from ragtrace.cli.inspect import inspect_command
 from ragtrace.cli.manifest import manifest_command
+from ragtrace.cli.report import report_command
 from ragtrace.cli.split import split_command
 from ragtrace.cli.validate import validate_command
 
@@ -33,6 +34,7 @@ app.command("analyze")(analyze_command)
 app.command("inspect")(inspect_command)
 app.command("diff")(diff_command)
 app.command("gate")(gate_command)
+app.command("report")(report_command)
 
 
 def show_version(wanted: bool) -> None:

@@ -130,6 +130,8 @@ def marked(text: str, gold: str) -> "Text":
     """Show a chunk behind a rule, the part of the answer that it holds in reverse."""
     from rich.text import Text
 
+    from ragtrace.report.passages import held_part
+
     shown = Text(text)
     held = held_part(text, gold)
     at = text.find(held) if held else -1
@@ -137,14 +139,3 @@ def marked(text: str, gold: str) -> "Text":
         shown.stylize("reverse", at, at + len(held))
     lines = [Text("  | ", style="dim").append_text(line) for line in shown.split("\n")]
     return Text("\n").join(lines)
-
-
-def held_part(text: str, gold: str) -> str:
-    """Return the longest beginning or end of the answer that the chunk holds.
-
-    >>> held_part("The limit is five", "is five seconds.")
-    'is five'
-    """
-    head = next((gold[:n] for n in range(len(gold), 0, -1) if text.endswith(gold[:n])), "")
-    tail = next((gold[-n:] for n in range(len(gold), 0, -1) if text.startswith(gold[-n:])), "")
-    return gold if gold in text else max(head, tail, key=len)

@@ -47,7 +47,8 @@ def print_comparison(comparison: "Comparison", console: "Console") -> None:
     """Print lost and won questions first, then the means."""
     from rich.text import Text
 
-    from ragtrace.cli.rendering import METRIC_NAMES, new_table
+    from ragtrace.cli.rendering import new_table
+    from ragtrace.report.names import metric_name
 
     console.print(
         f"{comparison.paired} questions in both runs: {len(comparison.lost)} lost,"
@@ -62,7 +63,7 @@ def print_comparison(comparison: "Comparison", console: "Console") -> None:
     table = new_table("", ">before", ">after", ">difference  [95 %]", ">p", ">detectable")
     for name, change_of in comparison.metrics.items():
         table.add_row(
-            METRIC_NAMES.get(name, name).format(k=comparison.k),
+            metric_name(name, comparison.k),
             f"{change_of.before:.3f}",
             f"{change_of.after:.3f}",
             f"{change_of.difference:+.3f}  [{change_of.low:+.2f}, {change_of.high:+.2f}]",

@@ -102,7 +102,7 @@ def bounded(text: str, gold: list[str]) -> "Text":
     """Show a chunk between marks of its boundaries, what it holds of the answer in reverse."""
     from rich.text import Text
 
-    from ragtrace.cli.demo import held_part
+    from ragtrace.report.passages import held_part
 
     shown = Text("⟦" + text + "⟧")
     for passage in gold:

@@ -5,18 +5,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ragtrace.evaluation import Analysis, Mean, QuestionResult
-
-METRIC_NAMES = {
-    "recall": "recall@{k}",
-    "whole_recall": "whole in one hit@{k}",
-    "hit": "hit@{k}",
-    "precision": "precision@{k}",
-    "reciprocal_rank": "MRR",
-    "ndcg": "nDCG@{k}",
-    "text_recall": "text recall",
-    "text_precision": "text precision",
-    "text_iou": "text IoU",
-}
+from ragtrace.report.names import metric_name
 
 
 def new_table(*columns: str, title: str | None = None) -> Table:
@@ -46,12 +35,12 @@ def _print_figures(analysis: Analysis, console: Console) -> None:
     scored = len(analysis.questions)
     console.print(
         f"{scored} questions scored, {len(analysis.lost)} lost; the analysis had"
-        f" {', '.join(('traces', 'labels', *analysis.inputs))}"
+        f" {', '.join(analysis.inputs)}"
     )
     table = new_table("", ">mean  [95 % interval]")
     for name, mean in analysis.metrics.items():
         if mean.count:
-            table.add_row(METRIC_NAMES.get(name, name).format(k=analysis.k), show_mean(mean))
+            table.add_row(metric_name(name, analysis.k), show_mean(mean))
     table.add_row("context characters", f"{analysis.context_characters.value:.0f}")
     for quantile, milliseconds in analysis.latency_ms.items():
         table.add_row(f"latency {quantile}", f"{milliseconds:.1f} ms")
