@@ -27,6 +27,7 @@ PROMISED = {
         "SentenceAlignedSplitter",
         "TraceCallbackHandler",
         "TracedRetriever",
+        "ValidateChunks",
         "trace_retrieval",
     ],
     "ragtrace.llama_index": [
@@ -37,6 +38,7 @@ PROMISED = {
         "SentenceAlignedSplitter",
         "TraceHandler",
         "TracedRetriever",
+        "ValidateChunks",
         "trace_retrieval",
     ],
 }

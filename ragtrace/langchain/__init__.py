@@ -1,4 +1,4 @@
-"""Tracing, splitters and post-retrieval for LangChain."""
+"""Splitters, traced retrievers and compressors for LangChain."""
 
 from ragtrace.langchain.handler import TraceCallbackHandler, trace_retrieval
 from ragtrace.langchain.postprocessors import (
@@ -12,6 +12,7 @@ from ragtrace.langchain.splitters import (
     HeadingPathSplitter,
     SentenceAlignedSplitter,
 )
+from ragtrace.langchain.validation import ValidateChunks
 
 __all__ = [
     "DefinitionSplitter",
@@ -22,5 +23,6 @@ __all__ = [
     "SentenceAlignedSplitter",
     "TraceCallbackHandler",
     "TracedRetriever",
+    "ValidateChunks",
     "trace_retrieval",
 ]

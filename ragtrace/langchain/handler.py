@@ -11,7 +11,7 @@ from langchain_core.documents import Document
 from langchain_core.tracers.context import register_configure_hook
 
 from ragtrace.langchain.inspection import labels_of
-from ragtrace.langchain.retriever import running, to_hits
+from ragtrace.langchain.recording import forget_answer, record_answer, running
 from ragtrace.langchain.runs import Place, RunTracker
 from ragtrace.langchain.scores import ObservedScores
 from ragtrace.tracing import Tracer, TracerOptions, TraceWriter, as_tracer
@@ -83,15 +83,17 @@ class TraceCallbackHandler(RunTracker):
         self._runs.put(run_id, Place(call, place.trace_id, ours=True))
 
     def on_retriever_end(
-        self, documents: Sequence[Document], *, run_id: UUID, **kwargs: Any
+        self,
+        documents: Sequence[Document],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **kwargs: Any,
     ) -> None:
         """Write the retrieval."""
         place = self._runs.pop(run_id)
         if place is not None and place.ours and place.call is not None:
-            scores, score_kind = ObservedScores().read(documents)
-            self.tracer.finish(
-                place.call, lambda: to_hits(documents, scores), score_kind=score_kind
-            )
+            record_answer(self.tracer, place.call, documents, ObservedScores(), parent_run_id)
 
     def on_retriever_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Write the failure."""
@@ -127,4 +129,5 @@ def trace_retrieval(
         yield handler
     finally:
         _active.reset(token)
+        forget_answer(handler.tracer)
         handler.close()

@@ -72,8 +72,11 @@ def _top_k(runnable: Any, kwargs: Mapping[str, Any]) -> int | None:
         settings = {"k": default, **runnable.search_kwargs, **settings}
     else:
         settings = {**getattr(runnable, "__dict__", {}), **settings}
-    counts = (settings.get(name) for name in COUNT_NAMES)
-    return next((count for count in counts if isinstance(count, int)), None)
+    for name in COUNT_NAMES:
+        count = settings.get(name)
+        if isinstance(count, int) and not isinstance(count, bool):
+            return int(count)
+    return None
 
 
 @lru_cache(maxsize=64)

@@ -7,6 +7,7 @@ from typing import Any
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForChainRun,
     CallbackManagerForRetrieverRun,
     Callbacks,
 )
@@ -14,15 +15,12 @@ from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.runnables import Runnable
 from pydantic import ConfigDict
 
+from ragtrace.langchain.hits import to_document, to_hits
 from ragtrace.langchain.outer import OuterRetriever
-from ragtrace.langchain.retriever import Finished, finished, to_hit
+from ragtrace.langchain.recording import Answer, answer_with
 from ragtrace.postprocessing import drop_near_duplicates, merge_adjacent
-from ragtrace.tracing import Hit, Tracer, TraceWriter, as_tracer, stored_metadata
-
-
-def to_document(hit: Hit) -> Document:
-    """Make a document of a hit that was made after retrieval."""
-    return Document(page_content=hit.text, metadata=stored_metadata(hit), id=hit.chunk_id)
+from ragtrace.postprocessing.sources import default_fill_gap
+from ragtrace.tracing import Hit, Tracer, TraceWriter, as_tracer
 
 
 class HitCompressor(BaseDocumentCompressor):
@@ -31,10 +29,9 @@ class HitCompressor(BaseDocumentCompressor):
     Works in `ContextualCompressionRetriever`, as a step of a chain (`retriever | compressor`), and
     by itself. Documents are expected best first.
 
-    Where they come straight from a `TracedRetriever`, the result is written to its trace as stage
-    `merged`, joined by `parent_id`; with a `trace_path` (or `Tracer`) it is always written there. A
-    step of a chain learns of neither query nor retrieval and writes nothing: to have both stages
-    there, put the retriever into a `MergingRetriever`.
+    Where the retrieval they came from is traced (`TracedRetriever`, `trace_retrieval`), the result
+    is written to its trace as stage `merged` under the same id, once after each compressor: the
+    last one counts. With a `trace_path` (or `Tracer`) it is always written there.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
@@ -53,57 +50,57 @@ class HitCompressor(BaseDocumentCompressor):
         self.change([], None)  # says at once what is wrong with the settings
 
     @abstractmethod
-    def change(self, hits: Sequence[Hit], retrieval: Finished | None) -> Sequence[Hit]:
+    def change(self, hits: Sequence[Hit], answer: Answer | None) -> Sequence[Hit]:
         """Return the hits that remain, best first."""
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> list[Document]:
         """Return the documents that remain, best first."""
-        retrieval = _retrieval_of(documents, query)
-        tracer = self.tracer or (retrieval.tracer if retrieval else None)
-        if tracer is None:
-            return self._compressed(documents, retrieval)[1]
-        call = tracer.start(
-            query,
-            top_k=retrieval.call.top_k if retrieval else None,
-            retriever=type(self).__name__,
-            parent=retrieval.call if retrieval else None,
-        )
-        try:
-            hits, remaining = self._compressed(documents, retrieval)
-        except Exception as error:
-            tracer.fail(call, error)
-            raise
-        score_kind = retrieval.score_kind if retrieval else None
-        tracer.finish(call, lambda: hits, stage="merged", score_kind=score_kind)
-        return remaining
+        return self._compressed(documents, answer_with(documents, query), query)
 
-    def __call__(self, documents: Sequence[Document]) -> list[Document]:
+    def __call__(
+        self,
+        documents: Sequence[Document],
+        run_manager: CallbackManagerForChainRun | None = None,
+    ) -> list[Document]:
         """Return the documents that remain, as a step of a chain."""
-        return self._compressed(documents, None)[1]
+        chain = run_manager.parent_run_id if run_manager is not None else None
+        return self._compressed(documents, answer_with(documents, chain=chain), "")
 
     def _compressed(
-        self, documents: Sequence[Document], retrieval: Finished | None
-    ) -> tuple[Sequence[Hit], list[Document]]:
-        scores = retrieval.scores if retrieval else {}
-        hits = [
-            to_hit(document, rank, scores.get(id(document)))
-            for rank, document in enumerate(documents, 1)
-        ]
+        self, documents: Sequence[Document], answer: Answer | None, query: str
+    ) -> list[Document]:
+        tracer = self.tracer or (answer.tracer if answer else None)
+        call = answer.call if answer else None
+        if call is None and tracer is not None:
+            call = tracer.start(query, retriever=type(self).__name__)
+        scores = answer.scores if answer else {}
+        hits = to_hits(documents, [scores.get(id(document)) for document in documents])
         given = {
             (hit.chunk_id, hit.text): document
             for hit, document in zip(hits, documents, strict=True)
         }
-        changed = self.change(hits, retrieval)
-        return changed, [given.get((hit.chunk_id, hit.text)) or to_document(hit) for hit in changed]
+        changed = self.change(hits, answer)
+        kept = [given.get((hit.chunk_id, hit.text)) or to_document(hit) for hit in changed]
+        values = [hit.score for hit in changed]
+        if tracer is not None and call is not None:
+            kind = answer.score_kind if answer else None
+            tracer.finish(call, lambda: to_hits(kept, values), stage="merged", score_kind=kind)
+        if answer is not None:  # for a compressor after this one
+            answer.scores.update(zip(map(id, kept), values, strict=True))
+        return kept
 
 
 class MergeAdjacentCompressor(HitCompressor):
     r"""Join documents that are neighbours in their source, in place of the better ranked one.
 
-    The settings are those of `ragtrace.postprocessing.merge_adjacent`; `higher_is_better` follows
-    from the kind of the scores where that is known.
+    The settings are those of `ragtrace.postprocessing.merge_adjacent`. `documents` are texts by
+    id, or a function that returns one; they let `fill_gap` work, as does `chunk_at`, and restore
+    the white space between chunks. Without a word `fill_gap` is 1 where either is given, else 0:
+    one to two more passages in a hundred come back whole for 4 to 9 % more context
+    (`benchmarks/merge.py`). `higher_is_better` follows from the kind of the scores where a traced
+    retrieval knows it. The documents given are never changed.
 
     >>> chunks = [
     ...     Document(page_content=text, metadata={"doc_id": "a", "chunk_index": index})
@@ -114,7 +111,7 @@ class MergeAdjacentCompressor(HitCompressor):
     ['A timeout exists.\n\nIt is five seconds.', 'Ends.']
     """
 
-    fill_gap: int = 0
+    fill_gap: int | None = None
     max_length: int | None = None
     length: str | Callable[[str], int] | None = None
     within_section: bool = False
@@ -122,14 +119,14 @@ class MergeAdjacentCompressor(HitCompressor):
     documents: Any = None
     chunk_at: Any = None
 
-    def change(self, hits: Sequence[Hit], retrieval: Finished | None) -> Sequence[Hit]:
+    def change(self, hits: Sequence[Hit], answer: Answer | None) -> Sequence[Hit]:
         """Return the hits, neighbours joined."""
         higher_is_better = self.higher_is_better
         if higher_is_better is None:
-            higher_is_better = retrieval is None or retrieval.score_kind != "distance"
+            higher_is_better = answer is None or answer.score_kind != "distance"
         return merge_adjacent(
             hits,
-            fill_gap=self.fill_gap,
+            fill_gap=self._gap(),
             max_length=self.max_length,
             length=self.length,
             within_section=self.within_section,
@@ -137,6 +134,11 @@ class MergeAdjacentCompressor(HitCompressor):
             documents=self.documents,
             chunk_at=self.chunk_at,
         )
+
+    def _gap(self) -> int:
+        if self.fill_gap is not None:
+            return self.fill_gap
+        return default_fill_gap(self.documents, self.chunk_at)
 
 
 class NearDuplicateCompressor(HitCompressor):
@@ -155,7 +157,7 @@ class NearDuplicateCompressor(HitCompressor):
     threshold: float = 0.85
     k: int | None = None
 
-    def change(self, hits: Sequence[Hit], retrieval: Finished | None) -> Sequence[Hit]:
+    def change(self, hits: Sequence[Hit], answer: Answer | None) -> Sequence[Hit]:
         """Return the hits that repeat no other."""
         return drop_near_duplicates(hits, threshold=self.threshold, k=self.k)
 
@@ -205,15 +207,3 @@ class MergingRetriever(OuterRetriever):
     ) -> list[Document]:
         found = await super()._aget_relevant_documents(query, run_manager=run_manager, **kwargs)
         return list(await self.merger.acompress_documents(found, query, run_manager.get_child()))
-
-
-def _retrieval_of(documents: Sequence[Document], query: str) -> Finished | None:
-    """Return the traced call that these documents came from, if it is the latest here.
-
-    A call within another retrieval is left to that one: what it returns is what it records.
-    """
-    latest = finished.get()
-    if latest is None or latest.call.parent_id is not None or latest.call.query != query:
-        return None
-    came_from_it = documents and all(id(document) in latest.scores for document in documents)
-    return latest if came_from_it else None

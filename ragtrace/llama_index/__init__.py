@@ -11,6 +11,7 @@ from ragtrace.llama_index.splitters import (
     HeadingPathSplitter,
     SentenceAlignedSplitter,
 )
+from ragtrace.llama_index.validation import ValidateChunks
 
 __all__ = [
     "DefinitionSplitter",
@@ -20,5 +21,6 @@ __all__ = [
     "SentenceAlignedSplitter",
     "TraceHandler",
     "TracedRetriever",
+    "ValidateChunks",
     "trace_retrieval",
 ]

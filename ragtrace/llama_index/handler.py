@@ -15,13 +15,13 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index_instrumentation import get_dispatcher
 
 from ragtrace.llama_index.postprocessors import RecordingPostprocessor
-from ragtrace.llama_index.retriever import (
+from ragtrace.llama_index.recording import (
     Recording,
-    TracedRetriever,
     answers_with,
     is_recorded,
     record_postprocessed,
 )
+from ragtrace.llama_index.retriever import TracedRetriever
 from ragtrace.tracing import InFlight, Tracer, TracerOptions, TraceWriter, as_tracer
 
 RETRIEVING = ("retrieve", "aretrieve")
@@ -150,7 +150,7 @@ class _Spans(BaseSpanHandler[BaseSpan]):
             recording.answered(result)
         elif _method(id_) == POSTPROCESSING and _is_silent(instance):
             given, query = [*bound_args.arguments.values(), None][:2]
-            record_postprocessed(answers_with(given, query, self), result, query)
+            record_postprocessed(answers_with(given, query, self), result)
 
     def span_drop(
         self,

@@ -37,7 +37,7 @@ def top_k_of(retriever: object) -> int | None:
     for name in COUNT_NAMES:
         count = _read(retriever, name)
         if isinstance(count, int) and not isinstance(count, bool):
-            return count
+            return int(count)
     return None
 
 

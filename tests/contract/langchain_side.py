@@ -15,6 +15,7 @@ from ragtrace.langchain import (
     NearDuplicateCompressor,
     SentenceAlignedSplitter,
     TracedRetriever,
+    ValidateChunks,
     trace_retrieval,
 )
 from tests.contract.side import Stored
@@ -91,11 +92,30 @@ class LangChainSide:
         with trace_retrieval(path):
             return [retriever.invoke(query) for query in queries]
 
+    def trace_merged(
+        self, retriever: Any, queries: Sequence[str], path: Path, **settings: Any
+    ) -> list[Any]:
+        chain = TracedRetriever(retriever, path) | MergeAdjacentCompressor(**settings)
+        return [chain.invoke(query) for query in queries]
+
+    def observe_merged(
+        self, retriever: Any, queries: Sequence[str], path: Path, **settings: Any
+    ) -> list[Any]:
+        merger = MergeAdjacentCompressor(**settings)
+        with trace_retrieval(path):
+            return [merger.compress_documents(retriever.invoke(q), q) for q in queries]
+
     def answers(self, result: Any) -> list[Stored]:
         return [stored_of(document) for document in result]
 
     def merge(self, stored: Sequence[Stored], **settings: Any) -> list[Stored]:
         return self._compress(MergeAdjacentCompressor(**settings), stored)
+
+    def validate(self, stored: Sequence[Stored], events: Any, **settings: Any) -> list[Stored]:
+        documents = [document_of(one) for one in stored]
+        passed = ValidateChunks(events, **settings).transform_documents(documents)
+        assert passed is documents
+        return [stored_of(document) for document in passed]
 
     def drop_near_duplicates(self, stored: Sequence[Stored], **settings: Any) -> list[Stored]:
         return self._compress(NearDuplicateCompressor(**settings), stored)

@@ -14,6 +14,7 @@ from ragtrace.llama_index import (
     NearDuplicatePostprocessor,
     SentenceAlignedSplitter,
     TracedRetriever,
+    ValidateChunks,
     trace_retrieval,
 )
 from tests.contract.side import Stored
@@ -86,11 +87,31 @@ class LlamaIndexSide:
         with trace_retrieval(path):
             return [retriever.retrieve(query) for query in queries]
 
+    def trace_merged(
+        self, retriever: Any, queries: Sequence[str], path: Path, **settings: Any
+    ) -> list[Any]:
+        traced = TracedRetriever(retriever, path)
+        merger = MergeAdjacentPostprocessor(**settings)
+        return [merger.postprocess_nodes(traced.retrieve(q), query_str=q) for q in queries]
+
+    def observe_merged(
+        self, retriever: Any, queries: Sequence[str], path: Path, **settings: Any
+    ) -> list[Any]:
+        merger = MergeAdjacentPostprocessor(**settings)
+        with trace_retrieval(path):
+            return [merger.postprocess_nodes(retriever.retrieve(q), query_str=q) for q in queries]
+
     def answers(self, result: Any) -> list[Stored]:
         return [stored_of(item) for item in result]
 
     def merge(self, stored: Sequence[Stored], **settings: Any) -> list[Stored]:
         return self._postprocess(MergeAdjacentPostprocessor(**settings), stored)
+
+    def validate(self, stored: Sequence[Stored], events: Any, **settings: Any) -> list[Stored]:
+        nodes = [node_of(one).node for one in stored]
+        passed = ValidateChunks(events, **settings)(nodes)
+        assert passed is nodes
+        return [Stored(n.get_content(), dict(n.metadata), n.node_id) for n in passed]
 
     def drop_near_duplicates(self, stored: Sequence[Stored], **settings: Any) -> list[Stored]:
         return self._postprocess(NearDuplicatePostprocessor(**settings), stored)

@@ -43,11 +43,24 @@ class Side(Protocol):
     def observe(self, retriever: Any, queries: Sequence[str], path: Path) -> list[Any]:
         """Ask the bare retriever inside `trace_retrieval(path)`."""
 
+    def trace_merged(
+        self, retriever: Any, queries: Sequence[str], path: Path, **settings: Any
+    ) -> list[Any]:
+        """Ask through a `TracedRetriever` with merging behind it."""
+
+    def observe_merged(
+        self, retriever: Any, queries: Sequence[str], path: Path, **settings: Any
+    ) -> list[Any]:
+        """Ask the bare retriever with merging behind it, inside `trace_retrieval(path)`."""
+
     def answers(self, result: Any) -> list[Stored]:
         """Read what a retriever returned."""
 
     def merge(self, stored: Sequence[Stored], **settings: Any) -> list[Stored]:
         """Pass hits, best first, through the adapter of `merge_adjacent`."""
+
+    def validate(self, stored: Sequence[Stored], events: Any, **settings: Any) -> list[Stored]:
+        """Pass chunks through `ValidateChunks`."""
 
     def drop_near_duplicates(self, stored: Sequence[Stored], **settings: Any) -> list[Stored]:
         """Pass hits, best first, through the adapter of `drop_near_duplicates`."""

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from ragtrace.postprocessing import Hit
 from tests.contract.side import Side, Stored
 
 TEXT = "One is first. Two comes next. Three is third. Four ends it."
@@ -40,6 +41,17 @@ def test_a_gap_is_filled_from_the_documents(side: Side) -> None:
     assert [stored.content for stored in merged] == [TEXT[14:59]]
 
 
+def test_a_gap_of_one_is_filled_by_itself_where_it_is_known_what_is_missing(side: Side) -> None:
+    apart = [hit(1, 0.9), hit(3, 0.8)]
+    assert [s.content for s in side.merge(apart, documents={"d": TEXT})] == [TEXT[14:59]]
+    assert len(side.merge(apart)) == 2
+    assert len(side.merge(apart, documents={"d": TEXT}, fill_gap=0)) == 2
+    assert len(side.merge([hit(0, 0.9), hit(3, 0.8)], documents={"d": TEXT})) == 2
+    third = Hit(chunk_id="d#c2", doc_id="d", text=TEXT[30:45], start=30, end=45, chunk_index=2)
+    (filled,) = side.merge(apart, chunk_at=lambda doc_id, index: third)
+    assert filled.content.split() == TEXT[14:59].split()
+
+
 def test_chunks_of_two_documents_stay_apart(side: Side) -> None:
     assert len(side.merge([hit(0, 0.9, "a"), hit(1, 0.8, "b")])) == 2
 
@@ -58,7 +70,9 @@ def test_both_frameworks_merge_alike(
         [
             (s.content, s.metadata.get("chunk_id"), s.metadata.get("merged_ids"))
             for s in side.merge(
-                [hit(1, scores[0]), hit(0, scores[1]), hit(3, 0.1)], documents={"d": TEXT}
+                [hit(1, scores[0]), hit(0, scores[1]), hit(3, 0.1)],
+                documents={"d": TEXT},
+                fill_gap=0,
             )
         ]
         for side in sides

@@ -127,6 +127,43 @@ def test_the_handler_sees_what_the_wrapper_sees(side: Side, tmp_path: Path) -> N
     assert comparable(handler) == comparable(wrapper)
 
 
+@pytest.mark.parametrize("way", ["trace_merged", "observe_merged"])
+def test_what_merging_leaves_is_a_stage_of_the_same_retrieval(
+    sides: list[Side], tmp_path: Path, way: str
+) -> None:
+    neighbours = [
+        Stored(
+            text,
+            {"doc_id": "a", "chunk_id": f"a#c{index}", "chunk_index": index, "splitter": "s:1"},
+            f"a#c{index}",
+            0.5,
+        )
+        for index, text in ((4, "It is five."), (9, "Ends."), (3, "A timeout exists."))
+    ]
+    written = []
+    for side in sides:
+        path = tmp_path / f"{side.name}.jsonl"
+        results = getattr(side, way)(side.make_retriever(neighbours, 3), ["q", "r"], path)
+        assert [stored.content for stored in side.answers(results[0])] == [
+            "A timeout exists.\n\nIt is five.", "Ends.",
+        ]  # fmt: skip
+        lines = lines_of(path)
+        for retrieved, merged in (lines[:2], lines[2:]):
+            assert (retrieved.get("stage"), merged["stage"]) == (None, "merged")
+            assert merged["latency_ms"] > retrieved["latency_ms"]
+            same = ("id", "ts", "query", "retriever", "top_k", "parent_id", "score_kind")
+            assert [merged.get(key) for key in same] == [retrieved.get(key) for key in same]
+        if way == "observe_merged":  # events carry neither scores nor k
+            for line in lines:
+                line.pop("top_k")
+                line.pop("tags", None)
+                line.pop("trace_id", None)
+                for hit in line["hits"]:
+                    hit.pop("score")
+        written.append([comparable(line) for line in lines])
+    assert written[0] == written[1]
+
+
 def test_a_failure_is_recorded_and_still_raised(side: Side, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     retriever = side.make_retriever(STORED, 2, error=LookupError("index is gone"))

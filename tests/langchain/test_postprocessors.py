@@ -1,6 +1,7 @@
 """Compressors and the merging retriever, by themselves and inside LangChain's own parts."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ import pytest
 from langchain_classic.retrievers import ContextualCompressionRetriever
 from langchain_classic.retrievers.document_compressors import DocumentCompressorPipeline
 from langchain_core.documents import Document
-from langchain_core.runnables import RunnableLambda
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 from langchain_core.tools import create_retriever_tool
 from langchain_core.vectorstores import InMemoryVectorStore
 
@@ -18,6 +20,7 @@ from ragtrace.langchain import (
     MergingRetriever,
     NearDuplicateCompressor,
     TracedRetriever,
+    trace_retrieval,
 )
 from ragtrace.tracing import read_traces
 
@@ -54,9 +57,14 @@ def find(query: str) -> list[Document]:
     return [chunk(1), chunk(3), chunk(0)]
 
 
+class FoundRetriever(BaseRetriever):
+    def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+        return find(query)
+
+
 @pytest.fixture
 def merger() -> MergeAdjacentCompressor:
-    return MergeAdjacentCompressor(documents={"d": TEXT})
+    return MergeAdjacentCompressor(documents={"d": TEXT}, fill_gap=0)
 
 
 def test_merging_works_wherever_a_compressor_or_a_step_may_stand(
@@ -71,7 +79,7 @@ def test_merging_works_wherever_a_compressor_or_a_step_may_stand(
     assert contents(piped.invoke("q")) == MERGED
     assert contents((base | merger).invoke("q")) == MERGED
     assert contents(MergingRetriever(base, merger).invoke("q")) == MERGED
-    assert contents(MergingRetriever(base, documents={"d": TEXT}).invoke("q")) == MERGED
+    assert contents(MergingRetriever(base, documents={"d": TEXT}, fill_gap=0).invoke("q")) == MERGED
 
 
 async def test_merging_works_in_async_calls(merger: MergeAdjacentCompressor) -> None:
@@ -133,11 +141,13 @@ def test_repeats_give_up_their_place_to_further_ranks() -> None:
 
 def test_both_stages_are_traced_around_a_traced_retriever(path: Path, lines: Lines) -> None:
     traced = TracedRetriever(RunnableLambda(find), path)
-    assert contents(MergingRetriever(traced, documents={"d": TEXT}).invoke("q")) == MERGED
+    assert (
+        contents(MergingRetriever(traced, documents={"d": TEXT}, fill_gap=0).invoke("q")) == MERGED
+    )
     retrieved, merged = lines()
     assert [hit["chunk_id"] for hit in retrieved["hits"]] == ["d#c1", "d#c3", "d#c0"]
     assert merged["stage"] == "merged"
-    assert merged["parent_id"] == retrieved["id"]
+    assert (merged["id"], merged["ts"]) == (retrieved["id"], retrieved["ts"])
     assert merged["query"] == "q"
     assert merged["hits"][0]["merged_ids"] == ["d#c0", "d#c1"]
     assert [hit["rank"] for hit in merged["hits"]] == [1, 2]
@@ -152,9 +162,66 @@ async def test_both_stages_are_traced_in_a_compression_retriever(path: Path, lin
     await retriever.ainvoke("q")
     written = lines()
     assert [line.get("stage") for line in written] == [None, "merged", None, "merged"]
-    assert [line.get("parent_id") for line in written] == [
-        None, written[0]["id"], None, written[2]["id"],
-    ]  # fmt: skip
+    assert [line["id"] for line in written[0::2]] == [line["id"] for line in written[1::2]]
+    assert len({line["id"] for line in written}) == 2
+
+
+@pytest.mark.parametrize("handled", [False, True])
+async def test_a_step_of_a_chain_writes_the_stage_of_the_retrieval_before_it(
+    path: Path, lines: Lines, merger: MergeAdjacentCompressor, handled: bool
+) -> None:
+    retriever = FoundRetriever() if handled else TracedRetriever(FoundRetriever(), path)
+    chain = RunnablePassthrough() | retriever | NearDuplicateCompressor() | merger
+    with trace_retrieval(path) if handled else nullcontext():
+        assert contents(chain.invoke("one")) == MERGED
+        assert contents(await chain.ainvoke("two")) == MERGED
+        chain.batch(["three", "four"])
+        RunnableParallel(a=chain, b=chain).invoke("five")
+    by_id: dict[str, list[dict[str, Any]]] = {}
+    for line in lines():
+        by_id.setdefault(line["id"], []).append(line)
+    assert len(by_id) == 6
+    for retrieved, thinned, merged in by_id.values():
+        assert [x.get("stage") for x in (retrieved, thinned, merged)] == [None, *["merged"] * 2]
+        assert {x["query"] for x in (retrieved, thinned, merged)} == {retrieved["query"]}
+        assert [len(x["hits"]) for x in (retrieved, thinned, merged)] == [3, 3, 2]
+
+
+def test_a_step_is_not_joined_to_a_retrieval_of_another_chain(
+    path: Path, lines: Lines, merger: MergeAdjacentCompressor
+) -> None:
+    same = find("")  # as from a retriever that hands out the documents it holds
+    TracedRetriever(RunnableLambda(lambda query: same), path).invoke("traced")
+    (RunnableLambda(lambda query: same) | merger).invoke("not traced")
+    assert len(lines()) == 1
+
+
+def test_a_call_by_itself_joins_the_latest_retrieval(
+    path: Path, lines: Lines, merger: MergeAdjacentCompressor
+) -> None:
+    found = TracedRetriever(RunnableLambda(find), path).invoke("q")
+    merger(found)
+    retrieved, merged = lines()
+    assert (merged["stage"], merged["query"], merged["id"]) == ("merged", "q", retrieved["id"])
+
+
+def test_a_retrieval_that_was_sampled_out_is_not_mixed_up_with_one_before(
+    path: Path, lines: Lines, merger: MergeAdjacentCompressor
+) -> None:
+    same = find("")
+    base = RunnableLambda(lambda query: same)
+    TracedRetriever(base, path).invoke("q")
+    merger.compress_documents(TracedRetriever(base, path, sample_rate=0.0).invoke("q"), "q")
+    assert len(lines()) == 1
+
+
+def test_nothing_is_written_once_tracing_has_ended(
+    path: Path, lines: Lines, merger: MergeAdjacentCompressor
+) -> None:
+    with trace_retrieval(path):
+        found = FoundRetriever().invoke("q")
+    merger.compress_documents(found, "q")
+    assert len(lines()) == 1
 
 
 def test_a_wrapper_around_it_all_writes_the_merged_stage_once(path: Path, lines: Lines) -> None:

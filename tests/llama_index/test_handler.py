@@ -39,7 +39,7 @@ from ragtrace.llama_index import (
     TraceHandler,
     trace_retrieval,
 )
-from ragtrace.llama_index.retriever import _answers
+from ragtrace.llama_index.recording import _answers
 from ragtrace.tracing import trace_context
 
 Lines = Callable[[], list[dict[str, Any]]]
