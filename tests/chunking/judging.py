@@ -1,5 +1,6 @@
 """What must be true of the chunks of any text, and texts that try to break it."""
 
+import itertools
 import re
 from collections.abc import Callable, Sequence
 
@@ -72,7 +73,7 @@ def check_chunks(
         covered[chunk.start : chunk.end] = b"\1" * (chunk.end - chunk.start)
     lost = [text[i] for i, seen in enumerate(covered) if not seen and not text[i].isspace()]
     assert not lost
-    for index, (one, other) in enumerate(zip(chunks, chunks[1:], strict=False)):
+    for index, (one, other) in enumerate(itertools.pairwise(chunks)):
         assert one.start < other.start
         assert one.index == index
         assert one.end < other.end
