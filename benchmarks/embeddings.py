@@ -1,6 +1,7 @@
 """Small real embedding models whose weights come with a package; for benchmarks only."""
 
 import hashlib
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
@@ -39,6 +40,13 @@ def load_wordllama() -> Embed:
     return embed
 
 
+def save(path: Path, vectors: dict[str, np.ndarray]) -> None:
+    """Write vectors to a file, which is the old or the new one at any time."""
+    fresh = path.with_name(f"{os.getpid()}-{path.name}")
+    np.savez(fresh, **vectors)
+    fresh.replace(path)
+
+
 def load_minilm(limit: int = 512) -> Embed:
     """Return all-MiniLM-L6-v2 as int8 ONNX, read up to `limit` word pieces.
 
@@ -75,10 +83,10 @@ def load_minilm(limit: int = 512) -> Embed:
     def embed(texts: Sequence[str]) -> np.ndarray:
         keys = [hashlib.blake2b(text.encode(), digest_size=16).hexdigest() for text in texts]
         fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        for key, text in fresh.items():
+        for number, (key, text) in enumerate(fresh.items(), 1):
             known[key] = embed_one(text)
-        if fresh:
-            np.savez(store, **known)
+            if number % 500 == 0 or number == len(fresh):
+                save(store, known)
         return np.stack([known[key] for key in keys])
 
     return embed

@@ -19,6 +19,7 @@ from benchmarks.retrieval import (
     Search,
     bm25_search,
     dense_search,
+    hits_of,
     interval,
     langchain_recursive,
     llama_index_sentence,
@@ -27,21 +28,6 @@ from benchmarks.retrieval import (
 )
 from benchmarks.tokens import use_bundled_tables
 from ragtrace.postprocessing import Hit, merge_adjacent
-
-
-def hits_of(pieces: Sequence[Piece], ranked: Sequence[int], corpus: Corpus) -> list[Hit]:
-    return [
-        Hit(
-            chunk_id=f"{piece.doc_id}#c{piece.index}",
-            doc_id=piece.doc_id,
-            text=corpus.documents[piece.doc_id][piece.start : piece.end],
-            rank=rank,
-            chunk_index=piece.index,
-            start=piece.start,
-            end=piece.end,
-        )
-        for rank, piece in enumerate((pieces[at] for at in ranked), 1)
-    ]
 
 
 def measure(

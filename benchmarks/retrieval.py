@@ -2,9 +2,12 @@
 
 Run `python -m benchmarks.retrieval [--model minilm|wordllama|bm25] [--corpus chroma|fastapi]`.
 One half of the questions (chosen by a hash) is for choosing settings, the other for reporting.
-Columns: chunks in the index; gold spans that no chunk holds whole (cut); then, of the top k:
-token recall, precision and IoU by characters, gold spans wholly inside one passage (whole), and the
-characters a prompt would get (context). Intervals are 95 % bootstrap intervals over questions.
+Columns: chunks in the index; gold spans that no chunk holds whole (cut); then, of the top k as
+retrieved, merged, and merged with a gap of one chunk filled: gold spans that are cut and in no
+passage whole (cut misses), token recall, precision and IoU by characters, gold spans wholly inside
+one passage (whole), and the characters a prompt would get (context). Intervals are 95 % bootstrap
+intervals over questions. With `--equal-context` every row takes hits, best first, until its
+passages come nearest to what LangChain's recursive splitter gives at top k, unmerged.
 """
 
 import argparse
@@ -14,11 +17,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.corpora import Corpus, LabelledQuestion, load_chroma, load_fastapi
+from benchmarks.corpora import Corpus, Label, LabelledQuestion, load_chroma, load_fastapi
 from benchmarks.embeddings import load_minilm, load_wordllama
 from benchmarks.tokens import use_bundled_tables
+from ragtrace.chunking import split
+from ragtrace.postprocessing import Hit, merge_adjacent
 
 TOLERANCE = 2  # characters at each end that a "whole" span may lack: a stop, a quote
+DEPTH = 60  # hits to choose from at equal context
 
 
 class Piece(NamedTuple):
@@ -79,8 +85,6 @@ def chonkie_sentence(size: int) -> Chunker:
 
 def ragtrace_split(size: int, **settings: object) -> Chunker:
     def chunk(doc_id: str, text: str) -> list[Piece]:
-        from ragtrace.chunking import split
-
         return [
             Piece(doc_id, chunk.index, chunk.start, chunk.end, chunk.content)
             for chunk in split(text, chunk_size=size, doc_id=doc_id, **settings)
@@ -116,20 +120,58 @@ def bm25_search(contents: Sequence[str]) -> Search:
 Span = tuple[str, int, int]
 
 
-def merge_pieces(pieces: Sequence[Piece], ranked: Sequence[int], fill_gap: int) -> list[Span]:
-    """Join hits of one document that touch, overlap, or lack at most `fill_gap` chunks between."""
-    chosen = sorted((pieces[at] for at in ranked), key=lambda p: (p.doc_id, p.index))
-    spans: list[Span] = []
-    last: Piece | None = None
-    for piece in chosen:
-        near = last is not None and last.doc_id == piece.doc_id
-        if near and last is not None and piece.index - last.index <= fill_gap + 1:
-            doc_id, start, end = spans[-1]
-            spans[-1] = (doc_id, start, max(end, piece.end))
-        else:
-            spans.append((piece.doc_id, piece.start, piece.end))
-        last = piece
-    return spans
+def hits_of(pieces: Sequence[Piece], ranked: Sequence[int], corpus: Corpus) -> list[Hit]:
+    return [
+        Hit(
+            chunk_id=f"{piece.doc_id}#c{piece.index}",
+            doc_id=piece.doc_id,
+            text=corpus.documents[piece.doc_id][piece.start : piece.end],
+            rank=rank,
+            chunk_index=piece.index,
+            start=piece.start,
+            end=piece.end,
+        )
+        for rank, piece in enumerate((pieces[at] for at in ranked), 1)
+    ]
+
+
+class Passages(NamedTuple):
+    """What a prompt would get: spans of documents, and how many characters they take."""
+
+    spans: list[Span]
+    context: int
+
+
+def make_passages(
+    pieces: Sequence[Piece], ranked: Sequence[int], corpus: Corpus, fill_gap: int | None
+) -> Passages:
+    """Make passages of hits, as they are or merged."""
+    if fill_gap is None:
+        chosen = [pieces[at] for at in ranked]
+        spans = [(piece.doc_id, piece.start, piece.end) for piece in chosen]
+        return Passages(spans, sum(len(piece.content) for piece in chosen))
+    hits = hits_of(pieces, ranked, corpus)
+    merged = merge_adjacent(hits, fill_gap=fill_gap, documents=corpus.documents)
+    spans = [(str(hit.doc_id), hit.start or 0, hit.end or 0) for hit in merged]
+    return Passages(spans, sum(len(hit.text) for hit in merged))
+
+
+def fit(
+    pieces: Sequence[Piece],
+    ranked: Sequence[int],
+    corpus: Corpus,
+    fill_gap: int | None,
+    budget: float,
+) -> Passages:
+    """Take hits, best first, until their passages come nearest to a budget of characters."""
+    best = Passages([], 0)
+    for k in range(1, len(ranked) + 1):
+        passages = make_passages(pieces, ranked[:k], corpus, fill_gap)
+        if abs(passages.context - budget) <= abs(best.context - budget):
+            best = passages
+        if passages.context >= budget:
+            break
+    return best
 
 
 class Score(NamedTuple):
@@ -142,17 +184,16 @@ class Score(NamedTuple):
     context: int
 
 
+def holds(span: Span, gold: Label) -> bool:
+    doc_id, start, end = span
+    return doc_id == gold.doc_id and start <= gold.start + TOLERANCE and gold.end - TOLERANCE <= end
+
+
 def score_question(question: LabelledQuestion, spans: Sequence[Span], context: int) -> Score:
     gold = {(g.doc_id, at) for g in question.gold for at in range(g.start, g.end)}
     got = {(doc, at) for doc, start, end in spans for at in range(start, end)}
     both = len(gold & got)
-    whole = [
-        any(
-            doc == g.doc_id and start <= g.start + TOLERANCE and g.end - TOLERANCE <= end
-            for doc, start, end in spans
-        )
-        for g in question.gold
-    ]
+    whole = [any(holds(span, g) for span in spans) for g in question.gold]
     return Score(
         recall=both / len(gold),
         precision=both / len(got) if got else 0.0,
@@ -162,19 +203,17 @@ def score_question(question: LabelledQuestion, spans: Sequence[Span], context: i
     )
 
 
-def cut_share(pieces: Sequence[Piece], questions: Sequence[LabelledQuestion]) -> float:
-    by_doc: dict[str, list[Piece]] = {}
+def cut_labels(pieces: Sequence[Piece], questions: Sequence[LabelledQuestion]) -> set[Label]:
+    """Return the gold spans that no chunk holds whole."""
+    by_doc: dict[str, list[Span]] = {}
     for piece in pieces:
-        by_doc.setdefault(piece.doc_id, []).append(piece)
-    cut = [
-        not any(
-            p.start <= g.start + TOLERANCE and g.end - TOLERANCE <= p.end
-            for p in by_doc.get(g.doc_id, [])
-        )
+        by_doc.setdefault(piece.doc_id, []).append((piece.doc_id, piece.start, piece.end))
+    return {
+        gold
         for question in questions
-        for g in question.gold
-    ]
-    return float(np.mean(cut))
+        for gold in question.gold
+        if not any(holds(span, gold) for span in by_doc.get(gold.doc_id, []))
+    }
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
@@ -196,34 +235,37 @@ def evaluate(
     k: int,
     budget: float | None,
 ) -> float:
-    """Print the rows of one chunker: as retrieved, merged, merged with one gap filled.
+    """Print the rows of one chunker, and return the mean context of its top k as retrieved.
 
-    With a `budget` of characters, k grows until the mean context reaches it: equal context.
+    With a `budget` of characters, k is whatever makes the context come nearest to it.
     """
     pieces = [piece for doc_id, text in corpus.documents.items() for piece in chunker(doc_id, text)]
     search = make_search([piece.content for piece in pieces])
-    cut = cut_share(pieces, questions)
-    context = 0.0
+    found = [search(question.query, DEPTH) for question in questions]
+    cut = cut_labels(pieces, questions)
+    labels = sum(len(question.gold) for question in questions)
     for label, fill_gap in (("", None), (" + merge", 0), (" + merge, gap 1", 1)):
-        scores = []
-        for question in questions:
-            ranked = search(question.query, k)
-            if budget is not None:
-                ranked = fit(search(question.query, 60), pieces, budget)
-            if fill_gap is None:
-                spans = [(pieces[at].doc_id, pieces[at].start, pieces[at].end) for at in ranked]
-                characters = sum(len(pieces[at].content) for at in ranked)
-            else:
-                spans = merge_pieces(pieces, ranked, fill_gap)
-                characters = sum(end - start for _, start, end in spans)
-            scores.append(score_question(question, spans, characters))
+        if budget is None:
+            got = [make_passages(pieces, ranked[:k], corpus, fill_gap) for ranked in found]
+        else:
+            got = [fit(pieces, ranked, corpus, fill_gap, budget) for ranked in found]
+        scores = [
+            score_question(question, *passages)
+            for question, passages in zip(questions, got, strict=True)
+        ]
+        missed = sum(
+            gold in cut and not any(holds(span, gold) for span in passages.spans)
+            for question, passages in zip(questions, got, strict=True)
+            for gold in question.gold
+        )
         mean = Score(*(float(np.mean(column)) for column in zip(*scores, strict=True)))
         low, high = interval([score.recall for score in scores])
         whole_low, whole_high = interval([score.whole for score in scores])
         cells = (
             f"{name}{label}",
             str(len(pieces)),
-            f"{cut:.1%}",
+            f"{len(cut) / labels:.1%}",
+            f"{missed / labels:.1%}",
             f"{mean.recall:.3f} [{low:.2f}, {high:.2f}]",
             f"{mean.precision:.3f}",
             f"{mean.iou:.3f}",
@@ -231,28 +273,8 @@ def evaluate(
             f"{mean.context:.0f}",
         )
         print(f"| {' | '.join(cells)} |", flush=True)
-        if fill_gap is None:
-            context = mean.context
-    return context
-
-
-def fit(ranked: Sequence[int], pieces: Sequence[Piece], budget: float) -> list[int]:
-    """Take hits, best first, up to a budget of characters.
-
-    The hit that crosses the budget is taken or left by which comes nearer to it, so that the mean
-    context comes out equal.
-    """
-    taken: list[int] = []
-    used = 0
-    for at in ranked:
-        size = len(pieces[at].content)
-        if used + size > budget and (used + size - budget) > (budget - used):
-            break
-        taken.append(at)
-        used += size
-        if used >= budget:
-            break
-    return taken
+    first = [make_passages(pieces, ranked[:k], corpus, None).context for ranked in found]
+    return float(np.mean(first))
 
 
 def chunkers(corpus: str, size: int) -> dict[str, Chunker]:
@@ -302,8 +324,10 @@ def main() -> None:
         make_search = lambda contents: dense_search(contents, model)  # noqa: E731 - one line says it
     print(f"{options.corpus}, {len(questions)} questions ({options.half} half), {options.model},")
     print(f"{options.size} tokens, top {options.k}")
-    print("| chunker | chunks | cut | token recall | precision | IoU | whole | context |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(
+        "| chunker | chunks | cut | cut misses | token recall | precision | IoU | whole | context |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
     budget: float | None = None
     for name, chunker in chunkers(options.corpus, options.size).items():
         if options.only and options.only not in name and name != "LangChain recursive":
