@@ -14,6 +14,7 @@ from ragtrace.cli.inspect import inspect_command
 from ragtrace.cli.manifest import manifest_command
 from ragtrace.cli.report import report_command
 from ragtrace.cli.split import split_command
+from ragtrace.cli.tune import tune_command
 from ragtrace.cli.validate import validate_command
 
 app = typer.Typer(
@@ -35,6 +36,7 @@ app.command("inspect")(inspect_command)
 app.command("diff")(diff_command)
 app.command("gate")(gate_command)
 app.command("report")(report_command)
+app.command("tune")(tune_command)
 
 
 def show_version(wanted: bool) -> None:
