@@ -94,6 +94,8 @@ class Labels(TypedDict):
 
 def labels_of(metadata: Mapping[str, Any]) -> Labels:
     """Return what a trace keeps of a call's metadata: which question it asks, in which session."""
+    if not metadata:
+        return {"question_id": None, "session_id": None}
     session = (metadata.get(key) for key in SESSION_KEYS)
     question = metadata.get("question_id")
     return {

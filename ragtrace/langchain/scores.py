@@ -122,9 +122,11 @@ def score_kind(store: VectorStore) -> ScoreKind:
 
 
 def _reranked(document: Any) -> float | None:
-    value = document.metadata.get(RERANKER_KEY) if isinstance(document, Document) else None
-    known = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if known else None  # type: ignore[arg-type]  # a number, as just checked
+    metadata = getattr(document, "metadata", None)
+    value = metadata.get(RERANKER_KEY) if isinstance(metadata, dict) else None
+    if value is None or isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)
 
 
 def _metric(store: Any) -> str:

@@ -55,14 +55,16 @@ class TraceHandler:
         **options: Unpack[TracerOptions],
     ) -> None:
         self.tracer = as_tracer(trace_path, options)
-        self._spans = _Spans(self.tracer)
+        self._recordings: InFlight[Recording] = InFlight()
+        self._attached = False
+        self._spans = _Spans(self)
 
     def attach(self) -> Self:
         """Begin to listen, in every thread of the process; twice is once."""
         root = get_dispatcher()
         if not any(handler is self._spans for handler in root.span_handlers):
             root.add_span_handler(self._spans)
-        self._spans._attached = True
+        self._attached = True
         return self
 
     def detach(self) -> None:
@@ -70,13 +72,13 @@ class TraceHandler:
         root = get_dispatcher()
         # By identity: handlers are pydantic models, and two with equal fields are equal.
         root.span_handlers[:] = [h for h in root.span_handlers if h is not self._spans]
-        self._spans._attached = False
+        self._attached = False
         self.tracer.writer.close()
 
     @property
     def in_flight(self) -> int:
         """Return how many calls have begun and not ended."""
-        return len(self._spans._recordings)
+        return len(self._recordings)
 
     def __enter__(self) -> Self:
         return self.attach()
@@ -103,13 +105,11 @@ def trace_retrieval(
 class _Spans(BaseSpanHandler[BaseSpan]):
     """Hear of every span; retrieval events say no more, and nothing of failures and retrievers."""
 
-    _tracer: Tracer = PrivateAttr()
-    _recordings: InFlight[Recording] = PrivateAttr(default_factory=InFlight)
-    _attached: bool = PrivateAttr(default=False)
+    _owner: TraceHandler = PrivateAttr()
 
-    def __init__(self, tracer: Tracer) -> None:
+    def __init__(self, owner: TraceHandler) -> None:
         super().__init__()
-        self._tracer = tracer
+        self._owner = owner
 
     @classmethod
     def class_name(cls) -> str:
@@ -126,15 +126,17 @@ class _Spans(BaseSpanHandler[BaseSpan]):
         **kwargs: Any,
     ) -> None:
         """Begin a retrieval, unless it is being written down already."""
-        if not isinstance(instance, BaseRetriever) or _method(id_) not in RETRIEVING:
+        # Every span of the application comes here: the cheapest question first.
+        if _method(id_) not in RETRIEVING or not isinstance(instance, BaseRetriever):
             return
-        if isinstance(instance, TracedRetriever) or is_recorded(instance, self):
+        owner = self._owner  # once: what a pydantic model keeps privately is slow to reach
+        if isinstance(instance, TracedRetriever) or is_recorded(instance, owner):
             return
         query = next(iter(bound_args.arguments.values()), "")
         recording = Recording(
-            self._tracer, instance, query, recorder=self, is_open=lambda: self._attached
+            owner.tracer, instance, query, recorder=owner, is_open=lambda: owner._attached
         )
-        self._recordings.put(id_, recording)
+        owner._recordings.put(id_, recording)
 
     def span_exit(
         self,
@@ -145,12 +147,14 @@ class _Spans(BaseSpanHandler[BaseSpan]):
         **kwargs: Any,
     ) -> None:
         """Write a retrieval, or what a postprocessor made of one."""
-        recording = self._recordings.pop(id_)
-        if recording is not None:
-            recording.answered(result)
-        elif _method(id_) == POSTPROCESSING and _is_silent(instance):
+        method = _method(id_)
+        if method in RETRIEVING:
+            recording = self._owner._recordings.pop(id_)
+            if recording is not None:
+                recording.answered(result)
+        elif method == POSTPROCESSING and _is_silent(instance):
             given, query = [*bound_args.arguments.values(), None][:2]
-            record_postprocessed(answers_with(given, query, self), result)
+            record_postprocessed(answers_with(given, query, self._owner), result)
 
     def span_drop(
         self,
@@ -161,7 +165,7 @@ class _Spans(BaseSpanHandler[BaseSpan]):
         **kwargs: Any,
     ) -> None:
         """Write a failure or a cancellation."""
-        recording = self._recordings.pop(id_)
+        recording = self._owner._recordings.pop(id_)
         if recording is not None:
             recording.failed(err if err is not None else RuntimeError("dropped"))
 
