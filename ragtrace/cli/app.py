@@ -12,6 +12,7 @@ from ragtrace.cli.evaluate import eval_app
 from ragtrace.cli.gate import gate_command
 from ragtrace.cli.inspect import inspect_command
 from ragtrace.cli.manifest import manifest_command
+from ragtrace.cli.monitor import monitor_command
 from ragtrace.cli.report import report_command
 from ragtrace.cli.split import split_command
 from ragtrace.cli.tune import tune_command
@@ -37,6 +38,7 @@ app.command("diff")(diff_command)
 app.command("gate")(gate_command)
 app.command("report")(report_command)
 app.command("tune")(tune_command)
+app.command("monitor")(monitor_command)
 
 
 def show_version(wanted: bool) -> None:
