@@ -9,6 +9,7 @@ from ragtrace.cli.analyze import analyze_command
 from ragtrace.cli.demo import demo_command
 from ragtrace.cli.diff import diff_command
 from ragtrace.cli.evaluate import eval_app
+from ragtrace.cli.export import export_command
 from ragtrace.cli.gate import gate_command
 from ragtrace.cli.inspect import inspect_command
 from ragtrace.cli.manifest import manifest_command
@@ -39,6 +40,7 @@ app.command("gate")(gate_command)
 app.command("report")(report_command)
 app.command("tune")(tune_command)
 app.command("monitor")(monitor_command)
+app.command("export")(export_command)
 
 
 def show_version(wanted: bool) -> None:
