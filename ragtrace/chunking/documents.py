@@ -15,6 +15,9 @@ from ragtrace.chunking.chunk import Chunk, strip_decoration
 from ragtrace.chunking.metadata import DocumentIdKey, document_id, fingerprint, split_heading_path
 from ragtrace.chunking.split import split
 
+IdStyle = Literal["chunk_id", "uuid5"]
+"""What a chunk is called in a store: its chunk id, or for some stores (Qdrant) a UUID."""
+
 _NAMESPACE = uuid5(NAMESPACE_DNS, "ragtrace")
 
 
@@ -85,23 +88,27 @@ def read_source(
     start: int | None = None,
     parent_id: str | None = None,
     key: DocumentIdKey = None,
+    title_key: str | None = None,
 ) -> SourceDocument:
     """Read a whole document, or with `start` or `parent_id` a chunk of one, without decoration.
 
-    A document's own id names it; a chunk's own id names the chunk, so it is not asked.
+    A document's own id names it; a chunk's own id names the chunk, so it is not asked. A title is
+    taken from the metadata where a key for it is named.
 
     >>> source = read_source("Guide: Hello", {"doc_id": "a", "prefix_length": 7}, start=40)
     >>> source.text, source.start
     ('Hello', 40)
     """
+    found = metadata.get(title_key) if title_key else None
+    title = None if found is None else str(found)
     if start is None and parent_id is None:
-        return SourceDocument(content, document_id(metadata, own_id, key))
+        return SourceDocument(content, document_id(metadata, own_id, key), title=title)
     text = strip_decoration(
         content, int(metadata.get("prefix_length", 0)), int(metadata.get("suffix_length", 0))
     )
     path = split_heading_path(str(metadata.get("heading_path", "")))
     doc_id = document_id(metadata, parent_id, key)
-    return SourceDocument(text, doc_id, start, path, piece=start is None)
+    return SourceDocument(text, doc_id, start, path, title, piece=start is None)
 
 
 def split_sources(

@@ -93,7 +93,7 @@ class TraceCallbackHandler(RunTracker):
         """Write the retrieval."""
         place = self._runs.pop(run_id)
         if place is not None and place.ours and place.call is not None:
-            record_answer(self.tracer, place.call, documents, ObservedScores(), parent_run_id)
+            record_answer(self.tracer, place.call, documents, ObservedScores(), chain=parent_run_id)
 
     def on_retriever_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Write the failure."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
@@ -72,12 +71,14 @@ class Recording:
         kwargs: Mapping[str, Any],
         *,
         name: str | None = None,
+        score_kind: ScoreKind | None = None,
     ) -> None:
         self.runnable, self.config = choose(base_retriever, config)
         self.reports_itself = emits_events(self.runnable)
         self.documents: Any = None
         self._tracer = tracer
         self._name = name
+        self._score_kind = score_kind
         self._kwargs = kwargs
         self._scores = ObservedScores()
         surroundings = ensure_config(config)
@@ -111,16 +112,18 @@ class Recording:
         self._token = running.set(Mark(self._call))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         running.reset(self._token)
         self._progress.__exit__(None, None, None)
         if error is None:
-            record_answer(self._tracer, self._call, self.documents, self._scores, self._chain)
+            record_answer(
+                self._tracer,
+                self._call,
+                self.documents,
+                self._scores,
+                chain=self._chain,
+                score_kind=self._score_kind,
+            )
             return
         if not self._call.sampled:
             self._describe()
@@ -128,13 +131,20 @@ class Recording:
 
 
 def record_answer(
-    tracer: Tracer, call: Call, documents: Any, scores: ObservedScores, chain: UUID | None
+    tracer: Tracer,
+    call: Call,
+    documents: Any,
+    scores: ObservedScores,
+    *,
+    chain: UUID | None,
+    score_kind: ScoreKind | None = None,
 ) -> None:
     """Write what came back, and remember it; `chain` is the run that the call is a step of."""
     if not call.sampled:
         _answer.set(None)
         return
-    values, score_kind = scores.read(documents)
+    values, known_kind = scores.read(documents)
+    score_kind = score_kind or known_kind
     tracer.finish(call, lambda: to_hits(documents, values), score_kind=score_kind)
     by_identity = dict(zip(map(id, documents), values, strict=True)) if values else {}
     answer = Answer(call, tracer, score_kind, by_identity)

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from ragtrace.langchain.outer import OuterRetriever
 from ragtrace.langchain.recording import Recording
-from ragtrace.tracing import Tracer, TracerOptions, TraceWriter, as_tracer
+from ragtrace.tracing import ScoreKind, Tracer, TracerOptions, TraceWriter, as_tracer
 
 
 class TracedRetriever(OuterRetriever):
@@ -17,9 +17,9 @@ class TracedRetriever(OuterRetriever):
 
     `base_retriever` may be any `Runnable` from a query to documents. `trace_path` is the file, a
     writer or a `Tracer`; the options are those of `ragtrace.tracing.Tracer`. Scores that a
-    vector store computes and its retriever drops are recorded without a second query. Whatever
-    else the wrapped retriever has (`search_kwargs`, `vectorstore`, `add_documents`) is read and
-    set through the wrapper.
+    vector store computes and its retriever drops are recorded without a second query; `score_kind`
+    says which way they run where their store is not known here. Whatever else the wrapped retriever
+    has (`search_kwargs`, `vectorstore`, `add_documents`) is read and set through the wrapper.
 
     >>> import tempfile, pathlib
     >>> from langchain_core.runnables import RunnableLambda
@@ -33,6 +33,7 @@ class TracedRetriever(OuterRetriever):
     """
 
     tracer: Tracer
+    score_kind: ScoreKind | None = None
 
     def __init__(
         self,
@@ -40,6 +41,7 @@ class TracedRetriever(OuterRetriever):
         trace_path: Tracer | TraceWriter | str | os.PathLike[str] = "traces.jsonl",
         *,
         name: str | None = None,
+        score_kind: ScoreKind | None = None,
         tracer: Tracer | None = None,
         **options: Unpack[TracerOptions],
     ) -> None:
@@ -47,7 +49,7 @@ class TracedRetriever(OuterRetriever):
         # LangChain makes a configured copy out of the fields, with the tracer among them.
         if tracer is None or options.keys() - fields.keys():
             tracer = as_tracer(tracer or trace_path, options)
-        super().__init__(base_retriever, tracer=tracer, **fields)
+        super().__init__(base_retriever, tracer=tracer, score_kind=score_kind, **fields)
 
     @override
     def invoke(
@@ -78,4 +80,12 @@ class TracedRetriever(OuterRetriever):
     def _record(
         self, query: Any, config: RunnableConfig | None, kwargs: dict[str, Any]
     ) -> Recording:
-        return Recording(self.tracer, self.base_retriever, query, config, kwargs, name=self.name)
+        return Recording(
+            self.tracer,
+            self.base_retriever,
+            query,
+            config,
+            kwargs,
+            name=self.name,
+            score_kind=self.score_kind,
+        )

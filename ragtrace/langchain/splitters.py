@@ -11,6 +11,7 @@ from langchain_text_splitters import TextSplitter
 
 from ragtrace.chunking import Chunk
 from ragtrace.chunking.documents import (
+    IdStyle,
     SourceDocument,
     SplitSettings,
     read_source,
@@ -20,7 +21,6 @@ from ragtrace.chunking.documents import (
 from ragtrace.chunking.lengths import length_function as counting
 from ragtrace.chunking.metadata import CHUNK_KEYS, DocumentIdKey, chunk_metadata
 
-IdStyle = Literal["chunk_id", "uuid5"]
 Length = str | Callable[[str], int]
 
 
@@ -131,15 +131,14 @@ class ChunkingSplitter(TextSplitter):
 
     def _source(self, document: Document) -> SourceDocument:
         start = document.metadata.get("start_index")
-        source = read_source(
+        return read_source(
             document.page_content,
             document.metadata,
             own_id=document.id,
             start=start if isinstance(start, int) and start >= 0 else None,
             key=self._document_id,
+            title_key=self._title_key,
         )
-        title = document.metadata.get(self._title_key) if self._title_key else None
-        return source if title is None else msgspec.structs.replace(source, title=str(title))
 
     def _tiled(self, chunks: Sequence[Chunk], source: SourceDocument) -> Sequence[Chunk]:
         """Give the white space between chunks to the one before it, unless it may be stripped."""

@@ -27,9 +27,10 @@ def _without_span(method: Method) -> Method:
 class TracedRetriever(BaseRetriever):
     """Wrap a retriever: the same nodes, and one trace line for each call.
 
-    Everything else of the wrapped retriever (`similarity_top_k`, prompts, callbacks) is read and
-    set through the wrapper; other tools see one retrieval, the inner one's. The options are those
-    of `ragtrace.tracing.Tracer`, which may be given itself in place of a path.
+    `trace_path` is the file, a writer or a `Tracer`; the options are those of
+    `ragtrace.tracing.Tracer`. `score_kind` says which way scores run where their store is not known
+    here. Whatever else the wrapped retriever has (`similarity_top_k`, prompts, callbacks) is read
+    and set through the wrapper; other tools see one retrieval, the inner one's.
 
     >>> import tempfile, pathlib
     >>> from llama_index.core.schema import TextNode
@@ -65,7 +66,7 @@ class TracedRetriever(BaseRetriever):
         self._score_kind = score_kind
 
     @property
-    def inner(self) -> BaseRetriever:
+    def base_retriever(self) -> BaseRetriever:
         """Return the wrapped retriever."""
         return self._inner
 

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from ragtrace.chunking import Chunk
 from ragtrace.chunking.documents import (
+    IdStyle,
     SourceDocument,
     SplitSettings,
     read_source,
@@ -30,8 +31,6 @@ from ragtrace.chunking.documents import (
 from ragtrace.chunking.lengths import length_function
 from ragtrace.chunking.metadata import CHUNK_KEYS, chunk_metadata
 from ragtrace.llama_index.settings import CheckedSettings, Function
-
-IdStyle = Literal["chunk_id", "uuid5"]
 
 
 class _ChunkingSplitter(CheckedSettings, MetadataAwareTextSplitter):
@@ -138,10 +137,8 @@ class _ChunkingSplitter(CheckedSettings, MetadataAwareTextSplitter):
             start=None if parent is None else getattr(node, "start_char_idx", None),
             parent_id=None if parent is None else parent.node_id,
             key=self.document_id,
+            title_key=self.title_key,
         )
-        title = node.metadata.get(self.title_key) if self.title_key else None
-        if title is not None:
-            source = replace(source, title=str(title))
         embedded = self._get_metadata_str(node) if self.include_metadata else ""
         if not embedded:
             return source
@@ -212,7 +209,11 @@ def _refuse_repeats(nodes: Sequence[BaseNode]) -> None:
 
 
 class SentenceAlignedSplitter(_ChunkingSplitter):
-    """Split prose between sentences, with exact offsets.
+    """Split prose between sentences, never inside one that fits.
+
+    `overlap_sentences` repeats whole sentences; `window` and `step` make windows of sentences in
+    their place. `oversize="keep"` leaves a sentence that is longer than a chunk whole. `segmenter`
+    is any function from a text to the spans of its sentences.
 
     >>> from llama_index.core.schema import Document
     >>> splitter = SentenceAlignedSplitter(chunk_size=5)
@@ -231,9 +232,11 @@ class SentenceAlignedSplitter(_ChunkingSplitter):
 
 
 class HeadingPathSplitter(_ChunkingSplitter):
-    """Split Markdown or HTML between sections and blocks, each chunk with its heading path.
+    """Split Markdown or HTML along its structure; each chunk knows the headings above it.
 
-    HTML is converted to Markdown first, so its chunks have no offsets into the document.
+    Fences, tables, lists and definitions that fit a chunk stay whole. `sections="merge"` lets a
+    chunk span consecutive sections, `prepend_heading_path` puts the path in front of the text. HTML
+    is turned into Markdown first; its chunks have no offsets.
     """
 
     format: Literal["markdown", "html"] = "markdown"
@@ -254,11 +257,20 @@ class HeadingPathSplitter(_ChunkingSplitter):
 
 
 class DefinitionSplitter(_ChunkingSplitter):
-    """Split source code between definitions; a function that fits a chunk is never cut."""
+    """Split source code between definitions; a function that fits a chunk is never cut.
+
+    `language` is one that `ragtrace.chunking.split` knows: "python", "typescript", "go" and so on.
+    Needs the extra `code`.
+    """
 
     language: str
+    prepend_heading_path: bool = False
 
     _name: ClassVar[str] = "definition"
 
     def _form(self) -> dict[str, Any]:
-        return {"format": "code", "language": self.language}
+        return {
+            "format": "code",
+            "language": self.language,
+            "prepend_heading_path": self.prepend_heading_path,
+        }

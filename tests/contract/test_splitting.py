@@ -70,6 +70,12 @@ CALLS = (
         PYTHON,
         {"format": "code", "language": "python"},
     ),
+    (
+        "definition",
+        {"chunk_size": 120, "language": "python", "prepend_heading_path": True},
+        PYTHON,
+        {"format": "code", "language": "python"},
+    ),
 )
 
 
@@ -84,6 +90,23 @@ def test_an_adapter_cuts_where_split_cuts(
         assert set(one.metadata) >= KEYS
         assert one.metadata["chunk_id"] == f"d#c{chunk.index}"
         assert (one.metadata["start_index"], one.metadata["end_index"]) == (chunk.start, chunk.end)
+
+
+def test_html_is_split_alike_and_has_no_offsets(sides: list[Side]) -> None:
+    html = "<h1>Guide</h1><p>Read <b>it</b>.</p><h2>Time</h2><table><tr><td>5</td></tr></table>"
+    settings = {"chunk_size": 40, "format": "html"}
+    first, second = (
+        [
+            (stored.content, stored.metadata)
+            for stored in side.split(side.make_splitter("heading-path", **settings), [("d", html)])
+        ]
+        for side in sides
+    )
+    assert first == second
+    expected = split(html, **settings, length="characters", doc_id="d")
+    assert [content for content, _ in first] == [chunk.content for chunk in expected]
+    assert [metadata["heading_path"] for _, metadata in first] == ["Guide", "Guide > Time"]
+    assert all("start_index" not in metadata for _, metadata in first)
 
 
 @pytest.mark.parametrize(("name", "settings", "text", "form"), CALLS)

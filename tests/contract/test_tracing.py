@@ -93,6 +93,13 @@ def test_a_line_holds_what_the_store_knew(side: Side, tmp_path: Path) -> None:
     assert second["rank"] == 2
 
 
+def test_the_kind_of_the_scores_can_be_named(side: Side, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    side.trace(side.make_retriever(STORED, 2), ["q"], path, score_kind="distance")
+    (line,) = lines_of(path)
+    assert line["score_kind"] == "distance"
+
+
 def test_what_comes_back_is_what_the_retriever_returned(side: Side, tmp_path: Path) -> None:
     retriever = side.make_retriever(STORED, 3)
     bare = side.observe(retriever, ["q"], tmp_path / "observed.jsonl")

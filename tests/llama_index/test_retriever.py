@@ -149,7 +149,7 @@ def test_reading_and_writing_attributes_reaches_the_inner_retriever(
     assert inner.similarity_top_k == 1
     assert len(traced.retrieve(QUERY)) == 1
     assert lines()[0]["top_k"] == 1
-    assert traced.inner is inner
+    assert traced.base_retriever is inner
     with pytest.raises(AttributeError, match="no_such_thing"):
         _ = traced.no_such_thing
 
@@ -209,7 +209,7 @@ def test_it_can_be_copied_and_pickled(path: Path, lines: Lines) -> None:
     traced = TracedRetriever(Fixed([scored("One.")]), path, run="r")
     for twin in (copy.deepcopy(traced), copy.copy(traced), pickle.loads(pickle.dumps(traced))):
         assert [item.text for item in twin.retrieve(QUERY)] == ["One."]
-        assert twin.inner is not traced or twin is traced
+        assert twin.base_retriever is not traced or twin is traced
     assert [line["run"] for line in lines()] == ["r", "r", "r"]
 
 
