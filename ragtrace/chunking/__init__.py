@@ -1,6 +1,7 @@
 """Cut documents into chunks that never cut what belongs together."""
 
 from ragtrace.chunking.chunk import Chunk, parse_chunk_id, strip_decoration
+from ragtrace.chunking.html import split_html
 from ragtrace.chunking.lengths import length_function
 from ragtrace.chunking.outline import Block, Outline, Parser
 from ragtrace.chunking.segmenters import NltkSegmenter, PysbdSegmenter, SpacySegmenter
@@ -20,5 +21,6 @@ __all__ = [
     "length_function",
     "parse_chunk_id",
     "split",
+    "split_html",
     "strip_decoration",
 ]

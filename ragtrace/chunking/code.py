@@ -66,35 +66,47 @@ def outline_code(text: str, *, language: str) -> Outline:
     source = Source(text, place_finder(readable))
     groups = _with_header(group_items(source, children_of(tree.root_node)))
     start = groups[0].start if groups and not text[: groups[0].start].strip() else 0
-    return Outline(list(_blocks(source, groups, start, len(text), depth=0)))
+    return Outline(list(_blocks(source, groups, start, len(text))))
 
 
 def _blocks(
-    source: Source, groups: Sequence[Group], start: int, end: int, *, depth: int
+    source: Source,
+    groups: Sequence[Group],
+    start: int,
+    end: int,
+    *,
+    within: str = "",
+    depth: int = 0,
 ) -> Iterator[Block]:
-    """Yield groups as blocks that tile a span, so that nothing in it is lost."""
+    """Yield groups as blocks that tile a span, so that nothing in it is lost.
+
+    `within` is the name of what they are the parts of, whose name a part does not repeat.
+    """
     for index, group in enumerate(groups):
         last = index + 1 == len(groups)
         following = end if last else max(start, groups[index + 1].start)
         stop = following
         while stop > start and source.text[stop - 1].isspace():
             stop -= 1
+        title = name_of(item.node for item in group.items if not is_lead(item.node))
         yield Block(
             start,
             stop,
             "code",
             whole=not group.is_body,
             leads=group.leads and not last,
-            title=name_of(item.node for item in group.items if not is_lead(item.node)),
-            parts=partial(_parts, source, group, start, stop, depth + 1),
+            title="" if title == within else title,
+            parts=partial(_parts, source, group, start, stop, title or within, depth + 1),
         )
         start = following
 
 
-def _parts(source: Source, group: Group, start: int, end: int, depth: int) -> Iterator[Block]:
+def _parts(
+    source: Source, group: Group, start: int, end: int, within: str, depth: int
+) -> Iterator[Block]:
     groups = open_group(source, group.items) if depth < _DEEPEST else []
     if groups:
-        yield from _blocks(source, groups, start, end, depth=depth)
+        yield from _blocks(source, groups, start, end, within=within, depth=depth)
     else:
         for span in lines_of(source.text, start, end):
             yield Block(*span, kind="code")

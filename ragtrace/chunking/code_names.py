@@ -62,8 +62,10 @@ def _definition(node: "Node") -> "Node | None":
         field = _AROUND.get(inner.type)
         if field is None:
             return None
-        named = inner.named_child_count
-        inner = inner.child_by_field_name(field) if field else inner.named_child(named - 1)
+        if field:
+            inner = inner.child_by_field_name(field)
+        else:
+            inner = inner.named_children[-1] if inner.named_children else None
     return None
 
 
@@ -71,7 +73,7 @@ def _name(definition: "Node") -> str:
     found = definition.child_by_field_name("name") or definition.child_by_field_name("type")
     if definition.type == "function_definition" and definition.child_by_field_name("declarator"):
         found = _declared(definition)
-    name = _text(found)
+    name = _text(found).strip("()*& ")
     receiver = definition.child_by_field_name("receiver")
     if receiver is not None:
         owner = _text(receiver).strip("()").split()[-1:]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ _INDENTATION = 256  # a line indented deeper than that is code all the same, but
 
 _COMMENT = re.compile(r".*comment")
 # What belongs to the node after it.
-_LEAD = re.compile(r".*comment|decorator|attribute_item|modifiers|.*annotation|access_specifier")
+_LEAD = re.compile(r".*comment|decorator|attribute_item|modifiers|.*annotation")
 # Nodes whose children are equals; anywhere else, a child leads to the next one.
 _ROW = re.compile(
     r".*(?:block|body|list|case|clause|preproc|section|arguments|parameters|elements?)\w*"
@@ -24,6 +25,11 @@ _ROW = re.compile(
 _LEAF = re.compile(r"(?!concatenated).*string\w*|.*comment|.*char\w*_literal|regex|heredoc\w*")
 _CLOSING = frozenset(("}", ")", "]", ">", ";", ",", "#endif", "string_end"))
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\r[^\S\r\n]*\r")
+
+
+@cache  # a grammar has some hundred types, a file may have a million nodes
+def _is(kind: re.Pattern[str], name: str) -> bool:
+    return kind.fullmatch(name) is not None
 
 
 class Source(NamedTuple):
@@ -50,23 +56,27 @@ class Group(NamedTuple):
     @property
     def is_body(self) -> bool:
         """Whether these are only the statements of something, which has its head before them."""
-        named = [item for item in self.items if item.node.is_named and not is_lead(item.node)]
-        return bool(named) and all(
-            not item.equal and _ROW.fullmatch(item.node.type) for item in named
+        named = [item for item in self.items if _is_statement(item.node)]
+        return bool(named) and not any(
+            item.equal or not _is(_ROW, item.node.type) for item in named
         )
 
 
 def children_of(node: "Node") -> list[Item]:
     """Return what is inside a node."""
-    equal = _ROW.fullmatch(node.type) is not None
+    equal = _is(_ROW, node.type)
     return [Item(child, equal) for child in node.children if child.start_byte < child.end_byte]
 
 
 def open_group(source: Source, items: Sequence[Item]) -> list[Group]:
     """Open nodes until there are several groups; return none where there are none to be found.
 
-    Groups begin with a line if that is possible, else with any node.
+    First a definition is set apart from the comments before it and the brackets behind it. Then
+    groups begin with a line if that is possible, else with any node.
     """
+    apart = _set_apart(source, items)
+    if apart:
+        return apart
     for by_lines in (True, False):
         level = items
         for _ in range(_REACH):
@@ -90,7 +100,7 @@ def group_items(source: Source, items: Sequence[Item], *, by_lines: bool = True)
     for item in items:
         node = item.node
         start = _line_start(source, node) if by_lines else None
-        if start is None and not by_lines and node.is_named and not _COMMENT.fullmatch(node.type):
+        if start is None and not by_lines and node.is_named and not _is(_COMMENT, node.type):
             start = source.place(node.start_byte)
         begins = start is not None and node.type not in _CLOSING
         if waits and begins and _stands_alone(source, groups[-1].items[-1].node, node):
@@ -109,18 +119,37 @@ def group_items(source: Source, items: Sequence[Item], *, by_lines: bool = True)
 
 def is_lead(node: "Node") -> bool:
     """Say whether a node belongs to the one after it: a comment, a decorator."""
-    return _LEAD.fullmatch(node.type) is not None
+    return _is(_LEAD, node.type)
 
 
 def is_comment(group: Group) -> bool:
     """Say whether there is nothing but comments in a group."""
-    return all(_COMMENT.fullmatch(item.node.type) for item in group.items)
+    return all(_is(_COMMENT, item.node.type) for item in group.items)
 
 
 def is_text(node: "Node") -> bool:
     """Say whether a statement is a string and nothing else, as a documentation string is."""
     child = node.named_child(0) if node.named_child_count == 1 else None
     return node.type == "expression_statement" and child is not None and child.type == "string"
+
+
+def _set_apart(source: Source, items: Sequence[Item]) -> list[Group]:
+    """Return the statements of a group, what leads to them and what closes after them, if any."""
+    own = [at for at, (node, equal) in enumerate(items) if equal and _is_statement(node)]
+    if not own:
+        return []
+    parts = [items[: own[0]], items[own[0] : own[-1] + 1], items[own[-1] + 1 :]]
+    groups = [Group(_start(source, part[0].node), list(part)) for part in parts if part]
+    return [group._replace(leads=_leads(group)) for group in groups] if len(groups) > 1 else []
+
+
+def _is_statement(node: "Node") -> bool:
+    return node.is_named and not is_lead(node)
+
+
+def _start(source: Source, node: "Node") -> int:
+    start = _line_start(source, node)
+    return source.place(node.start_byte) if start is None else start
 
 
 def _leads(group: Group) -> bool:
@@ -148,7 +177,7 @@ def _opened(items: Sequence[Item], *, by_lines: bool) -> list[Item] | None:
 
 
 def _is_openable(node: "Node", *, by_lines: bool) -> bool:
-    if not node.child_count or _LEAF.fullmatch(node.type):
+    if not node.child_count or _is(_LEAF, node.type):
         return False
     return not by_lines or node.start_point[0] < node.end_point[0]
 
@@ -164,7 +193,7 @@ def _line_start(source: Source, node: "Node") -> int | None:
 
 
 def _stands_alone(source: Source, node: "Node", following: "Node") -> bool:
-    if not _COMMENT.fullmatch(node.type):
+    if not _is(_COMMENT, node.type):
         return False
     start, end = source.place(node.end_byte), source.place(following.start_byte)
     # Some grammars count the end of its line to a comment.

@@ -8,10 +8,10 @@ from collections import Counter
 
 _MARKUP = re.compile(
     r"""(?isx)
-    (?P<comment> <!--(?:-?>|.*?(?:--!?>|\Z)) | </?[!?][^>]*+> | </(?![a-z])[^>]*+> )
+    (?P<comment> <!--(?:-?>|.*?(?:--!?>|\Z)) | </?[!?][^>]*+(?:>|\Z) | </(?![a-z])[^>]*+(?:>|\Z) )
     | <(?P<raw> script|style|iframe|noembed|noframes|title )(?=[\s/>])[^>]*+>
-        .*?(?: </(?P=raw)(?=[\s/>])[^>]*+> | \Z )
-    | <textarea(?=[\s/>])[^>]*+> (?P<typed> .*?) (?: </textarea(?=[\s/>])[^>]*+> | \Z )
+        .*?(?: </(?P=raw)(?=[\s/>])[^>]*+(?:>|\Z) | \Z )
+    | <textarea(?=[\s/>])[^>]*+> (?P<typed> .*?) (?: </textarea(?=[\s/>])[^>]*+(?:>|\Z) | \Z )
     | <(?P<slash>/?)(?P<name>[a-z][^\s/>]*+)
         (?P<attributes> (?: [^>=]++ | =\s*+(?: "[^"]*" | '[^']*' )? )*+ ) (?P<end> > | \Z )
     | (?P<break> [\r\n]\s*+ )
@@ -91,7 +91,8 @@ class _Simplifier:
             return f" {text} "
         if markup["break"]:
             return markup[0] if self._opened["pre"] else " "
-        return "" if markup["comment"] or markup["raw"] else "&lt;"
+        ends = markup[0].endswith(">") or markup[0].startswith("<!--")
+        return "" if ends or markup["raw"] else markup[0].replace("<", "&lt;")
 
     def _keeps(self, name: str, closes: bool) -> bool:
         """Count what is open, and say whether a tag is within the depth that is kept."""
