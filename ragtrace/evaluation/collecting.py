@@ -65,8 +65,7 @@ class TraceCollector:
         if self._stage != "last" and (trace.stage or "retrieved") != self._stage:
             return
         self.read += 1
-        # Merging is a later stage of the same retrieval, not a part of it.
-        if trace.parent_id is not None and trace.stage != "merged":
+        if trace.parent_id is not None:
             self.inner += 1
             return
         self.totals.add(trace)

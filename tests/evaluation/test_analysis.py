@@ -44,8 +44,9 @@ def test_of_several_traces_of_a_question_the_latest_counts_in_any_order():
         assert analysis.traces.superseded == 1
 
 
-def test_retrievals_inside_another_are_left_out():
-    inner = trace(["x#c0"], name="long", ts=2.0, parent_id="outer")
+@pytest.mark.parametrize("stage", [None, "merged"])
+def test_retrievals_inside_another_are_left_out(stage):
+    inner = trace(["x#c0"], name="long", ts=2.0, stage=stage, parent_id="outer")
     analysis = analyze([trace(["a#c1"], name="long", ts=1.0), inner], TWO)
     assert recall(analysis, "long") == 1.0
     assert analysis.traces.inner == 1
@@ -54,7 +55,7 @@ def test_retrievals_inside_another_are_left_out():
 def test_the_merged_stage_counts_unless_the_retrieved_one_is_asked_for():
     traces = [
         trace(["x#c0"], name="long", ts=1.0),
-        trace(["a#c1"], name="long", ts=1.0, stage="merged", parent_id="trace long 1.0"),
+        trace(["a#c1"], name="long", ts=1.0, stage="merged"),
     ]
     assert recall(analyze(traces, TWO), "long") == 1.0
     assert recall(analyze(traces, TWO, stage="retrieved"), "long") == 0.0
