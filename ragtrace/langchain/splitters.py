@@ -142,7 +142,7 @@ class ChunkingSplitter(TextSplitter):
 
     def _tiled(self, chunks: Sequence[Chunk], source: SourceDocument) -> Sequence[Chunk]:
         """Give the white space between chunks to the one before it, unless it may be stripped."""
-        if self._strip_whitespace or not chunks:
+        if self._strip_whitespace or not chunks or not self._has_offsets():
             return chunks
         origin = source.start or 0
         ends = [*(chunk.start for chunk in chunks[1:]), origin + len(source.text)]

@@ -361,3 +361,8 @@ def test_any_text_is_covered_within_the_budget(parts: list[str], size: int, stri
     assert "".join(joined.split()) == "".join(text.split())
     if not strip and chunks:
         assert joined == text
+
+
+def test_chunks_of_html_are_its_text_even_where_white_space_is_kept() -> None:
+    splitter = HeadingPathSplitter(chunk_size=40, format="html", strip_whitespace=False)
+    assert splitter.split_text("<h1>One</h1><p>Two</p>") == ["# One\n\nTwo"]
