@@ -98,7 +98,7 @@ def test_questions_come_out_of_traces(ragtrace, project):
 
 
 def test_eval_run_takes_a_retriever_of_ones_own(ragtrace, project):
-    (project / "mine.py").write_text(
+    (project / "my_retrievers.py").write_text(
         "class Retriever:\n"
         "    def search(self, query, top_k):\n"
         "        return [{'id': 'guide.md#c0', 'text': 'x', 'score': 1.0}]\n"
@@ -108,7 +108,7 @@ def test_eval_run_takes_a_retriever_of_ones_own(ragtrace, project):
         "    raise RuntimeError('down')\n"
     )
     ours = ("eval", "run", "eval.json", "--trace-path", "mine.jsonl", "--retriever")
-    assert ragtrace(*ours, "mine:make").returncode == 0
-    broken = ragtrace(*ours, "mine:search")
+    assert ragtrace(*ours, "my_retrievers:make").returncode == 0
+    broken = ragtrace(*ours, "my_retrievers:search")
     assert broken.returncode == 1
     assert "3 failed" in broken.stdout

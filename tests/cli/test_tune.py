@@ -24,7 +24,7 @@ def project(tmp_path):
     }
     (tmp_path / "e.json").write_text(json.dumps([question]))
     (tmp_path / "ids.json").write_text('[{"query": "q", "expected_chunk_ids": ["a#c0"]}]')
-    (tmp_path / "mine.py").write_text(
+    (tmp_path / "factories.py").write_text(
         "from ragtrace.index import Bm25Retriever\n"
         "def make(chunks):\n"
         "    return Bm25Retriever(chunks)\n"
@@ -63,9 +63,9 @@ def test_the_grid_is_printed_best_first_and_kept(ragtrace, project):
 
 def test_a_retriever_factory_is_used(ragtrace, project):
     sizes = ("--sizes", "12", "--splitters", "sentence-aligned")
-    mine = ragtrace(*TUNE, *sizes, "--retriever-factory", "mine:make", "--json")
+    mine = ragtrace(*TUNE, *sizes, "--retriever-factory", "factories:make", "--json")
     assert json.loads(mine.stdout)["trials"][0]["whole_recall"]["value"] == 1.0
-    broken = ragtrace(*TUNE, *sizes, "--retriever-factory", "mine:broken")
+    broken = ragtrace(*TUNE, *sizes, "--retriever-factory", "factories:broken")
     assert broken.returncode == 1
     assert "1 retrievals failed" in broken.stdout
 
@@ -78,8 +78,8 @@ def test_a_retriever_factory_is_used(ragtrace, project):
         (("--overlaps", "-1"), "--overlaps"),
         (("--splitters", "magic"), "magic"),
         (("--length", "cl200k"), "cl200k"),
-        (("--retriever-factory", "mine:number"), "mine:number"),
-        (("--retriever-factory", "mine"), "module:name"),
+        (("--retriever-factory", "factories:number"), "factories:number"),
+        (("--retriever-factory", "factories"), "module:name"),
         (("-e", "ids.json"), "quote"),
         (("--documents", "nowhere"), "nowhere"),
     ],
