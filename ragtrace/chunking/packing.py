@@ -18,10 +18,12 @@ from ragtrace.chunking.sentences import Segmenter
 Path = tuple[str, ...]
 
 _BATCH = 512
-# Shares of the budget. Room that is worth cutting a paragraph for, and a sentence too long for any
-# chunk; how full a chunk must be to end before a heading that it could hold; how much of a
-# paragraph goes along uncut with the list or code it leads to.
-_PARAGRAPH_ROOM = 0.06
+# Shares of the budget. Room that is worth cutting a paragraph for: much, as what begins a paragraph
+# is found better at the start of a chunk; little where full chunks are asked for. Room to cut a
+# sentence too long for any chunk; how full a chunk must be to end before a heading that it could
+# hold; how much of a paragraph goes along uncut with the list or code it leads to.
+_PARAGRAPH_ROOM = 0.35
+_PARAGRAPH_ROOM_MERGED = 0.06
 _SENTENCE_ROOM = 0.25
 _FULL_ENOUGH = 0.9
 _SMALL_LEAD = 0.15
@@ -88,6 +90,7 @@ class Packer:
         self._decorator = decorator
         self._budget = settings.budget
         self._slack = ruler.slack
+        self._room = _PARAGRAPH_ROOM if settings.separate else _PARAGRAPH_ROOM_MERGED
         self._question: tuple[int, int, str, str] = (0, 0, "", "")
         self._answer = 0
         self._pending: list[Iterator[Entry]] = []
@@ -233,7 +236,7 @@ class Packer:
         alone = self._fits((), entry)
         if alone or self._stays_whole(entry):
             divides = not (entry.last or entry.block.whole) and alone
-            if divides and (room > _PARAGRAPH_ROOM or self._leads_only()):
+            if divides and (room > self._room or self._leads_only()):
                 self._divide(entry)
                 return
         elif not entry.last:

@@ -1,11 +1,16 @@
-"""The outline of plain text: paragraphs, which blank lines set apart."""
+"""The outline of plain text: paragraphs, set apart by blank lines or each a long line."""
 
 import re
 from collections.abc import Iterator
 
 from ragtrace.chunking.outline import Block, Outline
 
-_BLANK_LINES = re.compile(r"(?:\n[^\S\n]*\n|\r[^\S\r\n]*\r|\u2029)\s*")
+# A line this long was not wrapped to a width: its end is that of a paragraph.
+_LONG = r"[^\r\n]{120}"
+_BREAK = re.compile(
+    r"(?:\n[^\S\n]*\n|\r[^\S\r\n]*\r|\u2029"
+    rf"|\n(?<={_LONG}\n)|\r\n(?<={_LONG}\r\n)|\r(?<={_LONG}\r))\s*"
+)
 _LEAD_END = (":", "：")
 
 
@@ -20,7 +25,7 @@ def outline_prose(text: str) -> Outline:
 
 def _paragraphs(text: str) -> Iterator[Block]:
     start = len(text) - len(text.lstrip())
-    for gap in _BLANK_LINES.finditer(text, start):
+    for gap in _BREAK.finditer(text, start):
         yield _paragraph(text, start, start + len(text[start : gap.start()].rstrip()))
         start = gap.end()
     if start < len(text):
