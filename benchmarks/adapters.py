@@ -134,24 +134,23 @@ def median(work: Work, repeats: int = 500) -> float:
 def measure(bare: Work, tracing: Tracing, folder: Path, rounds: int) -> tuple[float, float, float]:
     """Return `json.dumps`, what a kept call adds and what one sampled out adds, in µs.
 
-    Each round measures all of them; the best round is the one that was disturbed least.
+    Each is taken from the round that disturbed it least.
     """
     path = folder / "traces.jsonl"
     with tracing(path, 1.0) as work:
         work()
     (trace,) = read_traces(path)
     record = json.loads(msgspec.json.encode(trace))
-    dumps: list[float] = []
-    kept: list[float] = []
-    skipped: list[float] = []
+    times: dict[str, list[float]] = {"bare": [], "dumps": [], "kept": [], "skipped": []}
     for _ in range(rounds):
-        untraced = median(bare)
-        dumps.append(median(lambda: json.dumps(record)))
-        for rate, added in ((1.0, kept), (SKIP, skipped)):
+        times["bare"].append(median(bare))
+        times["dumps"].append(median(lambda: json.dumps(record)))
+        for rate, name in ((1.0, "kept"), (SKIP, "skipped")):
             with tracing(path, rate) as work:
-                added.append(median(work) - untraced)
+                times[name].append(median(work))
     path.unlink()
-    return min(dumps), min(kept), min(skipped)
+    best = {name: min(values) for name, values in times.items()}
+    return best["dumps"], best["kept"] - best["bare"], best["skipped"] - best["bare"]
 
 
 def main(rounds: int = 7) -> None:
