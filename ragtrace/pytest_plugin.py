@@ -5,7 +5,7 @@ pytest loads this in every project of the environment, so everything is imported
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 MOST = 10
 
 
-class Gate(Protocol):
-    """What the fixture `ragtrace_gate` gives a test."""
+class Gate:
+    """What the fixture `ragtrace_gate` gives a test; traces go to a folder of the test's own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
 
     def __call__(
         self,
@@ -41,24 +44,6 @@ class Gate(Protocol):
         `save` or `ragtrace gate --save` wrote, or an analysis. `limits` are those of `GateLimits`.
         Raises `ValueError` for inputs that cannot be read.
         """
-
-
-@pytest.fixture
-def ragtrace_gate(tmp_path: Path) -> Gate:
-    """Return a function that asks a retriever an eval set and fails the test where it fell."""
-
-    def gate(
-        retriever: Any,
-        eval_set: str | Path | EvalSet,
-        *,
-        baseline: str | Path | Analysis | None = None,
-        chunks: str | Path | Iterable[Chunk] | None = None,
-        documents: str | Path | Mapping[str, str] | None = None,
-        limits: GateLimits | Mapping[str, Any] | None = None,
-        k: int = 5,
-        top_k: int = 8,
-        save: str | Path | None = None,
-    ) -> GateReport:
         __tracebackhide__ = True
         from pathlib import Path
 
@@ -89,7 +74,7 @@ def ragtrace_gate(tmp_path: Path) -> Gate:
             limits = msgspec.convert(dict(limits), GateLimits, strict=False)
         if top_k < k:
             raise ValueError(f"top_k is {top_k}: ask for at least the {k} hits that count")
-        traces = tmp_path / "ragtrace-gate.jsonl"
+        traces = self._folder / "ragtrace-gate.jsonl"
         traces.unlink(missing_ok=True)  # an earlier call in the same test
         summary = run_eval(retriever, questions, top_k=top_k, trace_path=traces)
         analysis = analyze(traces, questions, chunks=chunks, documents=documents, k=k)
@@ -107,4 +92,8 @@ def ragtrace_gate(tmp_path: Path) -> Gate:
             pytest.fail("the gate is shut\n" + "\n".join(reasons), pytrace=False)
         return report
 
-    return gate
+
+@pytest.fixture
+def ragtrace_gate(tmp_path: Path) -> Gate:
+    """Return a function that asks a retriever an eval set and fails the test where it fell."""
+    return Gate(tmp_path)

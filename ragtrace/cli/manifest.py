@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragtrace.cli.options import JsonOption
+from ragtrace.cli.options import ColumnOption, JsonOption, StoreOption
 
 if TYPE_CHECKING:
     from ragtrace.index import Located
@@ -28,12 +28,8 @@ def manifest_command(
         list[str] | None,
         typer.Argument(help="Exported chunks: .jsonl, .csv, .tsv, .parquet; - is stdin."),
     ] = None,
-    store: Annotated[
-        str | None, typer.Option(help="Or a live store: module:name, or what makes one.")
-    ] = None,
-    column: Annotated[
-        list[str] | None, typer.Option(help="Our name and the file's, as text=body; repeatable.")
-    ] = None,
+    store: StoreOption = None,
+    column: ColumnOption = None,
     most: Annotated[int, typer.Option(help="How many lost chunks to show.")] = 5,
     as_json: JsonOption = False,
 ) -> None:
@@ -83,7 +79,7 @@ def as_stored(item: Any) -> Any:
     rest = dict(item)
     nested = rest.pop("metadata", None)
     texts = [rest.pop(name, None) for name in ("text", "content", "page_content")]
-    names = [rest.pop(name, None) for name in ("chunk_id", "id")]
+    names = [rest.pop(name, None) for name in ("chunk_id", "id", "id_")]
     return {
         "id": next((name for name in names if name is not None), None),
         "text": next((text for text in texts if isinstance(text, str)), ""),

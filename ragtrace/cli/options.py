@@ -19,3 +19,11 @@ DocumentsOption = Annotated[
 KOption = Annotated[int, typer.Option("-k", help="How many hits count.")]
 RunOption = Annotated[str | None, typer.Option("--run", help="Only traces of this run.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
+StoreOption = Annotated[
+    str | None,
+    typer.Option("--store", help="Or a live store: module:name, or what makes one."),
+]
+ColumnOption = Annotated[
+    list[str] | None,
+    typer.Option("--column", help="Our name and the file's, as text=body; repeatable."),
+]

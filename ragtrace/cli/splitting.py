@@ -11,10 +11,11 @@ import msgspec
 
 from ragtrace.chunking import split
 from ragtrace.chunking.documents import SplitSettings
+from ragtrace.chunking.html import convert_html
 from ragtrace.cli.inputs import LANGUAGES, TEXT_SUFFIXES, read_text, suffix_of
 from ragtrace.cli.output import progress
 from ragtrace.index.manifest import SCHEMA, ManifestHeader
-from ragtrace.index.manifest_chunk import describe_chunks
+from ragtrace.index.manifest_chunk import describe_chunks, document_record
 from ragtrace.index.manifest_rows import encode_chunk
 
 
@@ -76,9 +77,16 @@ def split_file(
         chosen["format"] = TEXT_SUFFIXES.get(suffix_of(path), "prose")
     if chosen["format"] == "code" and chosen["language"] is None:
         chosen["language"] = LANGUAGES.get(suffix_of(path))
+    lines = []
     try:
-        chunks = split(read_text(path), doc_id=doc_id, **chosen)
+        text = read_text(path)
+        if chosen["format"] == "html":
+            # Offsets refer to the converted text, which no other file holds.
+            text = convert_html(text)
+            chosen["format"] = "markdown"
+            lines.append(msgspec.json.encode(document_record(doc_id, text)) + b"\n")
+        chunks = split(text, doc_id=doc_id, **chosen)
     except (ValueError, OSError, ImportError) as error:
         return b"", str(error) if str(path) in str(error) else f"{path}: {error}"
-    lines = [encode_chunk(c) + b"\n" for c in describe_chunks(chunks, splitter=splitter)]
+    lines += [encode_chunk(c) + b"\n" for c in describe_chunks(chunks, splitter=splitter)]
     return b"".join(lines), ""

@@ -1,13 +1,14 @@
 """`ragtrace validate`: one number for an index, and an alarm when it moves."""
 
 import time
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ragtrace.cli.options import JsonOption
+from ragtrace.cli.options import ColumnOption, JsonOption, StoreOption
 
 if TYPE_CHECKING:
     from ragtrace.boundary import BoundaryReport
@@ -21,12 +22,8 @@ def validate_command(
         list[str] | None,
         typer.Argument(help="Chunks: .jsonl, .csv, .tsv, .parquet, folders, globs; - is stdin."),
     ] = None,
-    store: Annotated[
-        str | None, typer.Option(help="Or a live store: module:name, or what makes one.")
-    ] = None,
-    column: Annotated[
-        list[str] | None, typer.Option(help="Our name and the file's, as text=body; repeatable.")
-    ] = None,
+    store: StoreOption = None,
+    column: ColumnOption = None,
     documents: Annotated[
         Path | None, typer.Option(help="The folder the chunks were cut from: exact findings.")
     ] = None,
@@ -69,6 +66,7 @@ def validate_command(
         SideBySide,
         check_limits,
         compare_reports,
+        in_reading_order,
         parse_limit,
         read_report,
         to_events,
@@ -93,8 +91,10 @@ def validate_command(
         "length": length if chunk_size is not None else None,
         "format": markup,
     }
-    sizes: list[int] = []
+    sizes = array("Q")
     given = read_given(chunks or (), store, column or ())
+    if store is not None:
+        given = iter(in_reading_order(given))  # stores have an order of their own
     report = validate(in_documents(counted(given, sizes), texts), **settings)
     if not report.chunks:
         raise ValueError(f"no chunk in {', '.join(chunks or [store or ''])}")
@@ -131,7 +131,7 @@ def validate_command(
         raise typer.Exit(1)
 
 
-def counted(chunks: Iterable[Any], sizes: list[int]) -> "Iterator[Piece]":
+def counted(chunks: Iterable[Any], sizes: "array[int]") -> "Iterator[Piece]":
     """Read chunks and note how long each is, in characters of what is embedded."""
     from ragtrace.boundary.piece import read_pieces
 
@@ -155,7 +155,7 @@ def in_documents(pieces: "Iterable[Piece]", documents: Mapping[str, str]) -> "It
             yield msgspec.structs.replace(piece, doc_id=known)
 
 
-def usual_size(sizes: list[int]) -> int:
+def usual_size(sizes: "array[int]") -> int:
     """Return the length of which 95 % of the chunks are not longer."""
     return max(1, sorted(sizes)[int(USUAL_SHARE * (len(sizes) - 1))])
 

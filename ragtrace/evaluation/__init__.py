@@ -25,6 +25,13 @@ from ragtrace.evaluation.metrics import (
     score_matches,
     score_text,
 )
+from ragtrace.evaluation.monitoring import (
+    Monitor,
+    MonitorLimits,
+    TraceFigures,
+    check_figures,
+    monitor,
+)
 from ragtrace.evaluation.paired import Difference, compare_pairs, sign_flip_test
 from ragtrace.evaluation.repairs import Outcome, WhatIf, what_if
 from ragtrace.evaluation.results import (
@@ -39,11 +46,13 @@ from ragtrace.evaluation.signals import Signal
 from ragtrace.evaluation.splitters import splitters_like
 from ragtrace.evaluation.statistics import Mean, bootstrap_means
 from ragtrace.evaluation.trec import load_qrels, read_run
+from ragtrace.evaluation.tuning import Candidate, Trial, Tuning, tune
 from ragtrace.evaluation.verdicts import Finding
 
 __all__ = [
     "Analysis",
     "Anchored",
+    "Candidate",
     "Comparison",
     "Difference",
     "DocumentMisses",
@@ -59,6 +68,8 @@ __all__ = [
     "Limits",
     "Mean",
     "Misses",
+    "Monitor",
+    "MonitorLimits",
     "Outcome",
     "Question",
     "QuestionChange",
@@ -71,11 +82,15 @@ __all__ = [
     "TextScores",
     "TraceCollector",
     "TraceCounts",
+    "TraceFigures",
+    "Trial",
+    "Tuning",
     "WhatIf",
     "analyze",
     "analyze_collected",
     "anchor",
     "bootstrap_means",
+    "check_figures",
     "check_gate",
     "collect",
     "compare",
@@ -83,6 +98,7 @@ __all__ = [
     "from_traces",
     "load_eval_set",
     "load_qrels",
+    "monitor",
     "normalize_query",
     "read_run",
     "run_eval",
@@ -94,6 +110,7 @@ __all__ = [
     "splitters_like",
     "to_github",
     "to_junit",
+    "tune",
     "what_if",
     "write_eval_set",
 ]

@@ -95,3 +95,18 @@ def test_what_split_writes_is_a_manifest(ragtrace, tmp_path):
     assert ragtrace("split", "a.md", "-o", "chunks.jsonl").returncode == 0
     manifest = read_manifest(tmp_path / "chunks.jsonl")
     assert [chunk.heading_path for chunk in manifest.chunks] == [("A",), ("B",)]
+
+
+def test_split_tells_formats_by_their_suffix_and_keeps_the_text_of_html(ragtrace, tmp_path):
+    from ragtrace.index import read_manifest
+
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.html").write_text("<h1>A</h1><p>One &amp; <b>two</b>.</p>")
+    (tmp_path / "docs" / "b.go").write_text("package b\n\nfunc One() int {\n\treturn 1\n}\n")
+    assert ragtrace("split", "docs", "-o", "chunks.jsonl", "--chunk-size", 12).returncode == 0
+    manifest = read_manifest(tmp_path / "chunks.jsonl")
+    page, *code = manifest.chunks
+    assert manifest.documents["a.html"].text[page.start : page.end] == page.text
+    assert page.text == "# A\n\nOne & two."
+    assert {chunk.kind for chunk in code} == {"code"}
+    assert code[-1].heading_path == ("One",)

@@ -122,6 +122,32 @@ def test_exported_chunks_become_a_manifest_that_the_loop_takes(ragtrace, exporte
     assert json.loads(ragtrace(*plain).stdout)["how"] == {"exact": 5}
 
 
+def test_exports_of_every_framework_keep_their_own_ids(ragtrace, exported, tmp_path):
+    from llama_index.core import Document
+    from llama_index.core.node_parser import SentenceSplitter
+
+    from ragtrace.index import read_manifest
+
+    document = Document(text=GUIDE, id_="guide.md")
+    nodes = SentenceSplitter(chunk_size=20, chunk_overlap=0).get_nodes_from_documents([document])
+    chonkie = [
+        {"id": f"chnk_{n}", "text": GUIDE[n : n + 80], "start_index": n, "token_count": 80}
+        for n in range(0, len(GUIDE), 80)
+    ]
+    for name, rows in (
+        ("nodes", [node.to_dict() for node in nodes]),
+        ("chonkie", chonkie),
+    ):
+        ids = {row.get("id_") or row["id"] for row in rows}
+        text = "\n".join(json.dumps(row, default=str) for row in rows)
+        (tmp_path / f"{name}.jsonl").write_text(text)
+        checked = ragtrace("validate", f"{name}.jsonl", "--documents", "docs")
+        assert f"{len(rows)} chunks compared" in checked.stdout, checked.stderr
+        made = ragtrace("manifest", f"{name}.jsonl", "--documents", "docs", "-o", f"{name}.m.jsonl")
+        assert f"{len(rows)} of {len(rows)} chunks located" in made.stdout
+        assert {chunk.chunk_id for chunk in read_manifest(f"{name}.m.jsonl").chunks} == ids
+
+
 def test_the_wrong_documents_give_no_manifest(ragtrace, exported, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "guide.md").write_text("Something else stands here.")
