@@ -73,9 +73,7 @@ def common_path(paths: Sequence[Path]) -> Path:
     >>> common_path([("a", "b"), ("a", "c")])
     ('a',)
     """
-    if not paths:
-        return ()
-    shared = paths[0]
+    shared = paths[0] if paths else ()
     for path in paths[1:]:
         size = 0
         for one, other in zip(shared, path, strict=False):

@@ -10,10 +10,11 @@ _REACH = 64  # code points: marks piled higher than that are no writing
 
 def replace_surrogates(text: str, replacement: str) -> str:
     """Return a text that can be encoded; one without lone surrogates is returned as it is."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return _SURROGATE.sub(replacement, text)
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return _SURROGATE.sub(replacement, text)
     return text
 
 

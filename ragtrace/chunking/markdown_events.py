@@ -7,7 +7,7 @@ its text is read again, this time as a whole tree.
 import re
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyromark
 from msgspec.structs import replace
@@ -25,53 +25,43 @@ _BLOCKS = _CONTAINERS | _LEAVES
 _LEAD_END = re.compile(r"[:：][*_]{0,3}\Z")
 
 
-class Found(NamedTuple):
-    """What events say of a block: its tag, what else it carries, its bytes, its title in parts."""
-
-    tag: str
-    value: Any
-    start: int
-    end: int
-    title: list[str]
-
-
 def read_blocks(text: str, start: int, end: int) -> list[Block]:
-    """Return the top-level blocks of the Markdown in a span."""
-    source = text[start:end]
-    readable = replace_surrogates(source, "\ufffd")
-    found = _top_level(readable)
+    """Return the top-level blocks of the Markdown in a span.
+
+    An event that begins before the end of a block is inside it and is passed over, but for the
+    text of headings.
+    """
+    readable = replace_surrogates(text[start:end], "\ufffd")
     place = place_finder(readable)
     blocks: list[Block] = []
-    at = start
-    for block in found:
-        first = max(at, _line_start(text, start + place(block.start), at))
-        at = _strip_end(text, first, start + place(block.end))
-        if at > first:  # pyromark ends some tables with an empty row behind them
-            blocks.append(_make(text, block.tag, block.value, first, at, block.title))
-    return _with_leads(text, blocks)
-
-
-def _top_level(source: str) -> list[Found]:
-    """Return the outermost blocks: what begins before the end of one is inside it."""
-    found: list[Found] = []
     heading: list[str] | None = None
-    end = -1
-    for event, span in _events(source):
-        if span["start"] < end:
+    at, limit = start, -1
+    for event, span in _events(readable):
+        if span["start"] < limit:
             if heading is not None:
                 heading.append(_plain_text(event))
             continue
-        end = span["end"]
-        heading = None
-        if event == "Rule":
-            found.append(Found("Rule", None, span["start"], end, []))
-        elif "Start" in event:
-            value = event["Start"]
-            tag = value if type(value) is str else next(iter(value))
-            found.append(Found(tag, value, span["start"], end, []))
+        if heading is not None:
+            blocks[-1] = _with_title(blocks[-1], heading)
+            heading = None
+        if event != "Rule" and "Start" not in event:
+            continue  # the end of a block without text
+        limit = span["end"]
+        value = event if type(event) is str else event["Start"]
+        tag = value if type(value) is str else next(iter(value))
+        first = max(at, _line_start(text, start + place(span["start"]), at))
+        at = _strip_end(text, first, start + place(limit))
+        if at > first:  # pyromark ends some tables with an empty row behind them
+            blocks.append(_make(text, tag, value, first, at))
             if tag == "Heading":
-                heading = found[-1].title
-    return found
+                heading = []
+    if heading is not None:
+        blocks[-1] = _with_title(blocks[-1], heading)
+    return _with_leads(text, blocks)
+
+
+def _with_title(block: Block, title: list[str]) -> Block:
+    return replace(block, title=" ".join("".join(title).split()))
 
 
 def _plain_text(event: Any) -> str:
@@ -166,14 +156,11 @@ def _with_text(text: str, frame: _Frame, end: int) -> list[Block]:
     return [Block(frame.start, first, leads=True), *children]
 
 
-def _make(
-    text: str, tag: str, value: Any, start: int, end: int, title: Sequence[str] = ()
-) -> Block:
-    if tag == "Heading":
-        level = int(value["Heading"]["level"][1])
-        return Block(start, end, level=level, title=" ".join("".join(title).split()))
+def _make(text: str, tag: str, value: Any, start: int, end: int) -> Block:
     if tag == "Paragraph":
         return Block(start, end)
+    if tag == "Heading":
+        return Block(start, end, level=int(value["Heading"]["level"][1]))
     if tag == "CodeBlock":
         if value["CodeBlock"] == "Indented":
             return Block(start, end, "code", whole=True)
@@ -211,6 +198,8 @@ def _with_leads(text: str, blocks: list[Block]) -> list[Block]:
 
 
 def _line_start(text: str, at: int, floor: int) -> int:
+    if text[at - 1 : at] in ("\n", "\r"):
+        return at
     return max(text.rfind("\n", floor, at), text.rfind("\r", floor, at)) + 1
 
 

@@ -24,6 +24,8 @@ def gather_regions(text: str, blocks: list[Block]) -> list[Block]:
         regions += _math(text, blocks)
     if ":::" in text or "///" in text:
         regions += _containers(text, blocks)
+    if not regions:
+        return blocks
     return list(_gather(text, blocks, sorted(regions, key=lambda region: region.start)))
 
 

@@ -113,7 +113,7 @@ class Packer:
                     current.append(entry)
                 else:
                     self._shorten(entry)
-            elif entry.opens and separate and not all(held.opens for held in current):
+            elif entry.opens and separate and not current[-1].opens:
                 yield from self._close(entry)
             elif self._fits(current, entry):
                 current.append(entry)
@@ -422,7 +422,9 @@ class Packer:
         first, last = held[0].block, held[-1].block
         paths = tuple(_paths(held))
         path = common_path(paths)
-        prefix, suffix, _ = self._decorator.decorate(path, first.prefix, last.suffix)
+        prefix = suffix = ""
+        if self._decorator.always or first.prefix or last.suffix:
+            prefix, suffix, _ = self._decorator.decorate(path, first.prefix, last.suffix)
         length = self._measure(first.start, last.end, prefix, suffix)
         kinds = {entry.block.kind for entry in held if not entry.block.level}
         kind: Kind = kinds.pop() if len(kinds) == 1 else "mixed" if kinds else "prose"
@@ -431,6 +433,8 @@ class Packer:
 
 def _paths(entries: Sequence[Entry]) -> list[Path]:
     """Return the sections that entries stand in; a heading right before another opens none."""
+    if entries[0].path is entries[-1].path:
+        return [entries[0].path]
     paths: list[Path] = []
     for index, entry in enumerate(entries):
         if entry.block.level and index + 1 < len(entries) and entries[index + 1].block.level:

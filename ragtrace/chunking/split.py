@@ -15,6 +15,7 @@ from ragtrace.chunking.windows import WindowPacker
 
 FORMATS = ("prose", "markdown", "html", "code")
 
+_SEGMENTER = RuleSegmenter()  # has no state, but takes a while to make
 _log = logging.getLogger("ragtrace")
 
 
@@ -81,7 +82,7 @@ def split(
     blocks = outline.blocks
     if not outline.complete:
         blocks = list(fill_gaps(text, blocks, 0, len(text)))
-    packer = WindowPacker(text, ruler, settings, segmenter or RuleSegmenter(), decorator)
+    packer = WindowPacker(text, ruler, settings, segmenter or _SEGMENTER, decorator)
     if window is None:
         pieces = packer.pack(blocks)
     else:

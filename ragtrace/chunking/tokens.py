@@ -196,7 +196,7 @@ class TokenRuler:
         places = np.asarray(offsets, dtype=np.int64)
         if self._bytes is not None:
             places = self._bytes[places]
-        found: list[int] = np.searchsorted(self._ends, places, side="right").tolist()
+        found: list[int] = self._ends.searchsorted(places, side="right").tolist()
         return found
 
     def place(self, units: float) -> int:
@@ -215,13 +215,16 @@ class TokenRuler:
         tail = self._last_border(start, end, suffix)
         if head is None or tail is None or head > tail or self._is_torn(head, tail):
             return count_tokens(self._name, prefix + self._text[start:end] + suffix)
-        low, high = self.before((head, tail))
-        length = high - low
+        length = self._tokens_before(tail) - self._tokens_before(head)
         if head > start or prefix:
             length += self._count(prefix + self._text[start:head])
         if tail < end or suffix:
             length += self._count(self._text[tail:end] + suffix)
         return length
+
+    def _tokens_before(self, offset: int) -> int:
+        place = offset if self._bytes is None else self._bytes[offset]
+        return int(self._ends.searchsorted(place, "right"))
 
     def _begins_token(self, at: int) -> bool:
         """Say whether a token begins here whatever stands before: after the end of a line."""
@@ -267,9 +270,11 @@ class TokenRuler:
 
 def _byte_offsets(text: str) -> NDArray[np.int64]:
     """Return where each code point begins in the UTF-8 form that is encoded, and its end."""
+    readable = replace_surrogates(text, _REPLACED)
+    data = np.frombuffer(readable.encode(), np.uint8)
+    starts = np.append(np.flatnonzero((data & 0xC0) != 0x80), len(data))
+    if readable is text:
+        return starts
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    sizes = 1 + (points >= 0x80).astype(np.int8) + (points >= 0x800) + (points >= 0x10000)
-    sizes[(points >= 0xD800) & (points < 0xE000)] = len(_REPLACED.encode())
-    offsets = np.zeros(len(points) + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    return offsets
+    widths = np.where((points >= 0xD800) & (points < 0xE000), len(_REPLACED), 1)
+    return starts[np.concatenate(([0], np.cumsum(widths)))]
