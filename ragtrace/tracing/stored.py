@@ -40,8 +40,11 @@ def read_stored(
     12
     """
     get = metadata.get
-    prefix, suffix = _integer(get("prefix_length")) or 0, _integer(get("suffix_length")) or 0
-    start, end = _integer(get("start_index")), _integer(get("end_index"))
+    prefix, suffix = get("prefix_length"), get("suffix_length")
+    start, end = get("start_index"), get("end_index")
+    if not (type(prefix) is type(suffix) is type(start) is type(end) is int):
+        prefix, suffix = _integer(prefix) or 0, _integer(suffix) or 0
+        start, end = _integer(start), _integer(end)
     described = _describes(get("content_hash"), content, prefix + suffix, (start, end))
     known = metadata if described else {}
     if described:
