@@ -18,7 +18,8 @@ class VectorStoreTarget:
     """Let `ragtrace.index.sync` write to a LangChain vector store.
 
     Chroma and Qdrant take new metadata for a text they have; other stores get the text again, which
-    costs no embedding where the store's embedder is a `CachedEmbeddings`.
+    costs no embedding where the store's embedder is a `CachedEmbeddings`. Raises `ValueError` for
+    LangChain's LanceDB class, which by default replaces its whole table with every batch.
 
     >>> from langchain_core.embeddings import DeterministicFakeEmbedding
     >>> from langchain_core.vectorstores import InMemoryVectorStore
@@ -28,6 +29,11 @@ class VectorStoreTarget:
     """
 
     def __init__(self, store: VectorStore) -> None:
+        if type(store).__name__ == "LanceDB":
+            raise ValueError(
+                "LangChain's LanceDB class by default replaces its table with every batch, and cannot "
+                "look up ids: write a ragtrace.index.SyncTarget over the LanceDB table"
+            )
         self.store = store
         # PGVector keeps all collections in one table, under ids that must differ between them.
         shares_ids = type(store).__name__ == "PGVector"
