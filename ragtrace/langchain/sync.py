@@ -31,8 +31,8 @@ class VectorStoreTarget:
     def __init__(self, store: VectorStore) -> None:
         if type(store).__name__ == "LanceDB":
             raise ValueError(
-                "LangChain's LanceDB class by default replaces its table with every batch, and cannot "
-                "look up ids: write a ragtrace.index.SyncTarget over the LanceDB table"
+                "LangChain's LanceDB class by default replaces its table with every batch, and "
+                "cannot look up ids: write a ragtrace.index.SyncTarget over the LanceDB table"
             )
         self.store = store
         # PGVector keeps all collections in one table, under ids that must differ between them.
