@@ -352,13 +352,14 @@ class Packer:
         first = self._first_lead(following)
         current = self._current
         end = len(current)
-        if first in (self._repeated, end):
-            return end
+        if first == self._repeated:
+            # All of them lead: of headings as few as possible are left behind.
+            cuts = [index for index in range(first + 1, end) if current[index].block.level]
+            return next((cut for cut in cuts if self._fits(current[cut:], following)), end)
         divides = not self._fits((), following)
         for index in range(first, end):
-            if index > first and current[index - 1].block.level:
-                continue
-            if divides or self._fits(current[index:], following):
+            behind_heading = index > first and current[index - 1].block.level
+            if not behind_heading and (divides or self._fits(current[index:], following)):
                 return index
         while end > first and current[end - 1].block.level:
             end -= 1
