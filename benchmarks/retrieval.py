@@ -24,6 +24,7 @@ from ragtrace.chunking import split
 from ragtrace.postprocessing import Hit, merge_adjacent
 
 TOLERANCE = 2  # characters at each end that a "whole" span may lack: a stop, a quote
+REFERENCE = "LangChain recursive"
 DEPTH = 60  # hits to choose from at equal context
 
 
@@ -226,6 +227,24 @@ def in_first_half(question: LabelledQuestion) -> bool:
     return blake2b(question.query.encode(), digest_size=1).digest()[0] % 2 == 0
 
 
+def mean_context(
+    corpus: Corpus,
+    chunker: Chunker,
+    make_search: Callable[[Sequence[str]], Search],
+    questions: Sequence[LabelledQuestion],
+    k: int,
+) -> float:
+    """Return the characters that the top k take on average."""
+    contents = [
+        piece.content
+        for doc_id, text in corpus.documents.items()
+        for piece in chunker(doc_id, text)
+    ]
+    search = make_search(contents)
+    found = [search(question.query, k) for question in questions]
+    return float(np.mean([sum(len(contents[at]) for at in ranked) for ranked in found]))
+
+
 def evaluate(
     name: str,
     corpus: Corpus,
@@ -234,8 +253,8 @@ def evaluate(
     questions: Sequence[LabelledQuestion],
     k: int,
     budget: float | None,
-) -> float:
-    """Print the rows of one chunker, and return the mean context of its top k as retrieved.
+) -> None:
+    """Print the rows of one chunker: as retrieved, merged, merged with one gap filled.
 
     With a `budget` of characters, k is whatever makes the context come nearest to it.
     """
@@ -273,13 +292,11 @@ def evaluate(
             f"{mean.context:.0f}",
         )
         print(f"| {' | '.join(cells)} |", flush=True)
-    first = [make_passages(pieces, ranked[:k], corpus, None).context for ranked in found]
-    return float(np.mean(first))
 
 
 def chunkers(corpus: str, size: int) -> dict[str, Chunker]:
     peers = {
-        "LangChain recursive": langchain_recursive(size),
+        REFERENCE: langchain_recursive(size),
         "LlamaIndex sentence": llama_index_sentence(size),
         "chonkie sentence": chonkie_sentence(size),
     }
@@ -328,13 +345,14 @@ def main() -> None:
         "| chunker | chunks | cut | cut misses | token recall | precision | IoU | whole | context |"
     )
     print("|---|---|---|---|---|---|---|---|---|")
-    budget: float | None = None
-    for name, chunker in chunkers(options.corpus, options.size).items():
-        if options.only and options.only not in name and name != "LangChain recursive":
+    compared = chunkers(options.corpus, options.size)
+    budget = None
+    if options.equal_context:
+        budget = mean_context(corpus, compared[REFERENCE], make_search, questions, options.k)
+    for name, chunker in compared.items():
+        if options.only and options.only not in name and name != REFERENCE:
             continue
-        context = evaluate(name, corpus, chunker, make_search, questions, options.k, budget)
-        if options.equal_context and budget is None:
-            budget = context
+        evaluate(name, corpus, chunker, make_search, questions, options.k, budget)
 
 
 if __name__ == "__main__":
