@@ -174,6 +174,18 @@ def is_bad_end(text: str, end: int) -> bool:
     return not at_line_end and text[:end].rstrip("\"')]*_`”’")[-1:] not in ".!?:;"
 
 
+def leaves_fence_open(content: str) -> bool:
+    from markdown_it import MarkdownIt
+
+    lines = content.split("\n")
+    for token in MarkdownIt("commonmark").parse(content):
+        if token.type == "fence" and token.map:
+            last = lines[token.map[1] - 1].strip(" \t\r>")
+            if token.map[1] - token.map[0] < 2 or not last or last.strip(token.markup[0]):
+                return True
+    return False
+
+
 def measure(documents: Sequence[Judged], run: Splitter, size: int) -> list[str]:
     count = length_function("cl100k_base")
     chunks = bad_ends = odd = last = over = exact = tokens = lost = signs = 0
@@ -187,7 +199,7 @@ def measure(documents: Sequence[Judged], run: Splitter, size: int) -> list[str]:
             tokens += length
             over += length > size
             exact += text[chunk.start : chunk.end] in chunk.content and chunk.end > chunk.start
-            odd += (chunk.content.count("```") + chunk.content.count("~~~")) % 2
+            odd += leaves_fence_open(chunk.content)
             covered[chunk.start : chunk.end] = b"\1" * (chunk.end - chunk.start)
             end = chunk.start + len(text[chunk.start : chunk.end].rstrip())
             bad_ends += is_bad_end(text, end)

@@ -103,7 +103,7 @@ def cut_before(text: str, start: int, limit: int) -> int:
 def _last_clause(text: str, start: int, limit: int) -> int | None:
     depth = 0
     outside = inside = None
-    least = start + (limit - start) // 3
+    least = start + (limit - start) // 4
     for mark in _CLAUSE.finditer(text, start, limit):
         if mark["open"]:
             depth += 1

@@ -242,8 +242,12 @@ class Packer:
         elif not entry.last:
             self._divide(entry)
             return
-        elif (room > _SENTENCE_ROOM or self._leads_only()) and self._chop(entry):
-            return
+        elif not (entry.torn and self._current[-1].torn) and (
+            # What was just cut at its best place is not cut again for the rest of the room.
+            room > _SENTENCE_ROOM or self._leads_only()
+        ):
+            if self._chop(entry):
+                return
         if len(self._current) > self._repeated:
             yield from self._close(entry)
         else:

@@ -184,7 +184,7 @@ class TokenRuler:
         self._encoding = load_encoding(name)
         self._text = text
         pieces = list(_encode(name, text))
-        tokens = pieces[0][0] if len(pieces) == 1 else np.concatenate([p for p, _ in pieces])
+        tokens = np.concatenate([np.zeros(0, np.uint32), *(piece for piece, _ in pieces)])
         # A piece that does not end at a border has cut a pre-token: counts across do not add up.
         self._torn = [end for _, end in pieces[:-1] if text[end] != " " or text[end - 1].isspace()]
         self._ends: NDArray[np.int64] = np.cumsum(_token_sizes(name)[tokens], dtype=np.int64)
@@ -229,7 +229,9 @@ class TokenRuler:
     def _begins_token(self, at: int) -> bool:
         """Say whether a token begins here whatever stands before: after the end of a line."""
         text = self._text
-        return at == 0 or (text[at - 1] == "\n" and text[at] != "/" and not text[at].isspace())
+        if at in (0, len(text)):
+            return True
+        return text[at - 1] == "\n" and text[at] != "/" and not text[at].isspace()
 
     def _first_border(self, start: int, end: int) -> int | None:
         border = _BORDER.search(self._text, start + 1, min(end, start + _BORDER_REACH))
