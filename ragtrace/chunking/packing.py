@@ -7,15 +7,13 @@ from itertools import islice
 import msgspec
 from msgspec.structs import replace
 
-from ragtrace.chunking.chunk import Kind
-from ragtrace.chunking.decoration import Decorator, common_path
-from ragtrace.chunking.dividing import cut_before, divide, next_word
-from ragtrace.chunking.graphemes import grapheme_end
+from ragtrace.chunking.decoration import Decorator
+from ragtrace.chunking.dividing import divide, next_word
+from ragtrace.chunking.entries import Entry, Path, Piece
+from ragtrace.chunking.fitting import Fitter
 from ragtrace.chunking.lengths import Ruler
 from ragtrace.chunking.outline import Block
 from ragtrace.chunking.sentences import Segmenter
-
-Path = tuple[str, ...]
 
 _BATCH = 512
 # Shares of the budget. Room that is worth cutting a paragraph for: much, as what begins a paragraph
@@ -27,36 +25,6 @@ _PARAGRAPH_ROOM_MERGED = 0.06
 _SENTENCE_ROOM = 0.25
 _FULL_ENOUGH = 0.9
 _SMALL_LEAD = 0.15
-
-
-class Entry(msgspec.Struct, frozen=True, gc=False):
-    """Hold a block, how many units stand before its start and its end, and its heading path.
-
-    `opens` says that it begins a section; `last`, that it is a sentence or a line; `torn`, that it
-    is a piece of one; `run`, that it is several of them, taken at once.
-    """
-
-    block: Block
-    low: float
-    high: float
-    path: Path
-    opens: bool = False
-    last: bool = False
-    torn: bool = False
-    run: bool = False
-
-
-class Piece(msgspec.Struct, frozen=True, gc=False):
-    """Hold a chunk to be: its span, what is put around it, and what is in it."""
-
-    start: int
-    end: int
-    prefix: str
-    suffix: str
-    length: int
-    kind: Kind
-    path: Path
-    paths: tuple[Path, ...]
 
 
 class PackSettings(msgspec.Struct, frozen=True):
@@ -87,12 +55,9 @@ class Packer:
         self._ruler = ruler
         self._settings = settings
         self._segmenter = segmenter
-        self._decorator = decorator
+        self._fitter = Fitter(text, ruler, decorator, settings.budget)
         self._budget = settings.budget
-        self._slack = ruler.slack
         self._room = _PARAGRAPH_ROOM if settings.separate else _PARAGRAPH_ROOM_MERGED
-        self._question: tuple[int, int, str, str] = (0, 0, "", "")
-        self._answer = 0
         self._pending: list[Iterator[Entry]] = []
         self._current: list[Entry] = []
         self._repeated = 0  # leading entries of the current piece that the last one holds too
@@ -109,13 +74,13 @@ class Packer:
                     return
                 yield from self._close(None)
             elif not current:
-                if self._fits(current, entry) or self._stays_whole(entry):
+                if self._fitter.fits(current, entry) or self._stays_whole(entry):
                     current.append(entry)
                 else:
                     self._shorten(entry)
             elif entry.opens and separate and not current[-1].opens:
                 yield from self._close(entry)
-            elif self._fits(current, entry):
+            elif self._fitter.fits(current, entry):
                 current.append(entry)
             else:
                 yield from self._overflow(entry)
@@ -173,8 +138,8 @@ class Packer:
     def _run(self, batch: Sequence[Block], low: float, highs: Sequence[float], index: int) -> int:
         """Return up to where sentences or lines fit for certain, to take them all at once."""
         block = batch[index]
-        limit = self._budget - self._slack + (self._current[0].low if self._current else low)
-        limit -= self._decorator.decorate((), block.prefix, block.suffix)[2]
+        limit = self._budget - self._fitter.slack + (self._current[0].low if self._current else low)
+        limit -= self._fitter.decoration_length(block.prefix, block.suffix)
         run = bisect_right(highs, limit, index)
         for other in range(index, run):
             part = batch[other]
@@ -190,36 +155,6 @@ class Packer:
     def _push(self, *entries: Entry) -> None:
         self._pending.append(iter(entries))
 
-    def _fits(self, held: Sequence[Entry], entry: Entry) -> bool:
-        """Say whether an entry fits behind those held."""
-        first = held[0] if held else entry
-        prefix = suffix = ""
-        extra = 0
-        if self._decorator.always or first.block.prefix or entry.block.suffix:
-            prefix, suffix, extra = self._decoration(held, entry)
-        estimate = entry.high - first.low + extra
-        if estimate <= self._budget - self._slack:
-            return True
-        if estimate > self._budget + self._slack:
-            return False
-        start, end = first.block.start, entry.block.end
-        return self._measure(start, end, prefix, suffix) <= self._budget
-
-    def _measure(self, start: int, end: int, prefix: str, suffix: str) -> int:
-        """Return an exact length; what is asked twice in a row is counted once."""
-        question = (start, end, prefix, suffix)
-        if question != self._question:
-            self._answer = self._ruler.measure(*question)
-            self._question = question
-        return self._answer
-
-    def _decoration(self, held: Sequence[Entry], entry: Entry) -> tuple[str, str, int]:
-        first = held[0] if held else entry
-        path: Path = ()
-        if self._decorator.shows_path:
-            path = common_path(_paths([*held, entry]))
-        return self._decorator.decorate(path, first.block.prefix, entry.block.suffix)
-
     def _stays_whole(self, entry: Entry) -> bool:
         """Say whether an entry over the budget is kept: a sentence or block, but never a list."""
         whole = entry.last or (entry.block.whole and entry.block.kind != "list")
@@ -233,7 +168,7 @@ class Packer:
         """Make room for an entry that does not fit behind the current ones, or divide it."""
         used = entry.low - self._current[0].low
         room = 1 - used / self._budget
-        alone = self._fits((), entry)
+        alone = self._fitter.fits((), entry)
         if alone or self._stays_whole(entry):
             divides = not (entry.last or entry.block.whole) and alone
             if divides and (room > self._room or self._leads_only()):
@@ -242,18 +177,19 @@ class Packer:
         elif not entry.last:
             self._divide(entry)
             return
-        elif not (entry.torn and self._current[-1].torn) and (
-            # What was just cut at its best place is not cut again for the rest of the room.
-            room > _SENTENCE_ROOM or self._leads_only()
-        ):
-            if self._chop(entry):
-                return
+        elif self._may_chop(entry, room) and self._chop(entry):
+            return
         if len(self._current) > self._repeated:
             yield from self._close(entry)
         else:
             self._current.pop(0)
             self._repeated -= 1
             self._push(entry)
+
+    def _may_chop(self, entry: Entry, room: float) -> bool:
+        # What was just cut at its best place is not cut again for the rest of the room.
+        again = entry.torn and self._current[-1].torn
+        return not again and (room > _SENTENCE_ROOM or self._leads_only())
 
     def _divide(self, entry: Entry) -> None:
         parts, last = divide(self._text, entry.block, self._segmenter)
@@ -267,59 +203,32 @@ class Packer:
             self._chop(entry)
 
     def _chop(self, entry: Entry) -> bool:
-        """Cut as much off a sentence or line as fits behind the current entries.
-
-        Returns False where that would be nothing, or would tear a word that need not be torn.
-        With nothing held, one character is always taken.
-        """
-        held, block = self._current, entry.block
-        first = held[0] if held else entry
-        start = first.block.start
-        prefix, suffix, extra = self._decoration(held, entry)
-        limit = min(block.end, self._ruler.place(first.low + self._budget - extra))
-        cut = cut_before(self._text, block.start, limit) if limit > block.start else block.start
-        while cut > block.start:
-            end = start + len(self._text[start:cut].rstrip())
-            length = self._measure(start, end, prefix, suffix)
-            if length <= self._budget:
-                break
-            excess = (cut - start) * (length - self._budget) // length
-            limit = max(block.start, cut - max(1, excess))
-            cut = cut_before(self._text, block.start, limit)
-        if held and (
-            cut <= block.start or (not self._leads_only() and _tears_word(self._text, cut))
-        ):
+        """Move as much of a sentence or line as fits to the current entries, if any does."""
+        block = entry.block
+        cut = self._fitter.cut(self._current, entry, may_tear=self._leads_only())
+        if cut is None:
             return False
-        if cut <= block.start:
-            cut = grapheme_end(self._text, block.start, block.end)
-            if self._measure(block.start, cut, prefix, suffix) > self._budget:
-                cut = block.start + 1
-        if self._text[block.start : cut].isspace():
-            # Nothing but the indentation fits: it goes.
-            word = next_word(self._text, cut, block.end)
-            low = self._ruler.before([word])[0]
-            return self._chop(replace(entry, block=replace(block, start=word), low=low, torn=True))
         rest = next_word(self._text, cut, block.end)
         low, high = self._ruler.before([rest, cut])
         if rest < block.end:
             self._push(replace(entry, block=replace(block, start=rest), low=low, torn=True))
-        head = replace(
-            block, end=len(self._text[block.start : cut].rstrip()) + block.start, leads=False
-        )
-        held.append(replace(entry, block=head, high=high, torn=True))
+        text = self._text[block.start : cut].rstrip()
+        if text:  # else it is indentation, which goes
+            head = replace(block, end=block.start + len(text), leads=False)
+            self._current.append(replace(entry, block=head, high=high, torn=True))
         return True
 
     def _close(self, following: Entry | None) -> Iterator[Piece]:
         """Yield the current piece, less what belongs to what follows, and begin the next."""
         keep = len(self._current) if following is None else self._last_cut(following)
         current = self._current
-        piece = self._piece(current[:keep])
+        piece = self._fitter.piece(current[:keep])
         while piece.length > self._budget and keep > self._repeated + 1:
             keep -= 1
-            piece = self._piece(current[:keep])
+            piece = self._fitter.piece(current[:keep])
         if piece.length > self._budget and not self._may_exceed(current[:keep]):
             # No estimate can be trusted here: from now on everything is counted.
-            self._slack = float("inf")
+            self._fitter.distrust()
             current, keep = current[self._repeated :], 0
         else:
             yield piece
@@ -359,11 +268,11 @@ class Packer:
         if first == self._repeated:
             # All of them lead: of headings as few as possible are left behind.
             cuts = [index for index in range(first + 1, end) if current[index].block.level]
-            return next((cut for cut in cuts if self._fits(current[cut:], following)), end)
-        divides = not self._fits((), following)
+            return next((cut for cut in cuts if self._fitter.fits(current[cut:], following)), end)
+        divides = not self._fitter.fits((), following)
         for index in range(first, end):
             behind_heading = index > first and current[index - 1].block.level
-            if not behind_heading and (divides or self._fits(current[index:], following)):
+            if not behind_heading and (divides or self._fitter.fits(current[index:], following)):
                 return index
         while end > first and current[end - 1].block.level:
             end -= 1
@@ -408,7 +317,7 @@ class Packer:
             if start <= held[0].block.start:
                 break
             if settings.overlap_units:
-                if self._measure(start, end, "", "") > settings.overlap_units:
+                if self._fitter.measure(start, end, "", "") > settings.overlap_units:
                     break
             elif len(chosen) == settings.overlap_sentences:
                 break
@@ -422,32 +331,3 @@ class Packer:
             if block.kind != "prose" or block.level or block.parts or block.prefix or entry.torn:
                 return
             yield from [entry] if entry.last else reversed(self._sentences(entry))
-
-    def _piece(self, held: Sequence[Entry]) -> Piece:
-        first, last = held[0].block, held[-1].block
-        paths = tuple(_paths(held))
-        path = common_path(paths)
-        prefix = suffix = ""
-        if self._decorator.always or first.prefix or last.suffix:
-            prefix, suffix, _ = self._decorator.decorate(path, first.prefix, last.suffix)
-        length = self._measure(first.start, last.end, prefix, suffix)
-        kinds = {entry.block.kind for entry in held if not entry.block.level}
-        kind: Kind = kinds.pop() if len(kinds) == 1 else "mixed" if kinds else "prose"
-        return Piece(first.start, last.end, prefix, suffix, length, kind, path, paths)
-
-
-def _paths(entries: Sequence[Entry]) -> list[Path]:
-    """Return the sections that entries stand in; a heading right before another opens none."""
-    if entries[0].path is entries[-1].path:
-        return [entries[0].path]
-    paths: list[Path] = []
-    for index, entry in enumerate(entries):
-        if entry.block.level and index + 1 < len(entries) and entries[index + 1].block.level:
-            continue
-        if not paths or paths[-1] != entry.path:
-            paths.append(entry.path)
-    return paths
-
-
-def _tears_word(text: str, at: int) -> bool:
-    return text[at - 1].isalnum() and text[at : at + 1].isalnum()

@@ -6,9 +6,10 @@ from typing import Literal
 
 from ragtrace.chunking.chunk import Chunk
 from ragtrace.chunking.decoration import Decorator
+from ragtrace.chunking.entries import Piece
 from ragtrace.chunking.lengths import Length, length_function, make_ruler
 from ragtrace.chunking.outline import Parser, fill_gaps
-from ragtrace.chunking.packing import PackSettings, Piece
+from ragtrace.chunking.packing import PackSettings
 from ragtrace.chunking.prose import outline_prose
 from ragtrace.chunking.sentences import RuleSegmenter, Segmenter
 from ragtrace.chunking.windows import WindowPacker

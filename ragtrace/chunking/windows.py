@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+from ragtrace.chunking.entries import Entry, Piece
 from ragtrace.chunking.outline import Block
-from ragtrace.chunking.packing import Entry, Packer, Piece
+from ragtrace.chunking.packing import Packer
 
 
 class WindowPacker(Packer):
@@ -15,7 +16,7 @@ class WindowPacker(Packer):
 
     def pack_windows(self, blocks: Iterable[Block], window: int, step: int) -> Iterator[Piece]:
         """Yield the windows."""
-        self._slack = float("inf")  # a sentence is never given back, so each is counted
+        self._fitter.distrust()  # a sentence is never given back, so each is counted
         self._pending.append(self._enter(iter(blocks), (), top=True))
         section: list[Entry] = []
         for entry in self._sentence_by_sentence():
@@ -29,7 +30,7 @@ class WindowPacker(Packer):
         while (entry := self._next()) is not None:
             if not (entry.last or entry.block.whole or entry.block.level):
                 self._divide(entry)
-            elif self._fits((), entry) or self._stays_whole(entry):
+            elif self._fitter.fits((), entry) or self._stays_whole(entry):
                 yield entry
             else:
                 self._shorten(entry)
@@ -42,10 +43,10 @@ class WindowPacker(Packer):
             end = _after(section, start, window)
             while end > start + 1 and section[end - 1].block.level and end < len(section):
                 end -= 1
-            piece = self._piece(section[start:end])
+            piece = self._fitter.piece(section[start:end])
             while piece.length > self._budget and end > start + 1:
                 end -= 1
-                piece = self._piece(section[start:end])
+                piece = self._fitter.piece(section[start:end])
             # A window that the budget cut short may hold nothing that the last one did not.
             if end > reached:
                 yield piece
