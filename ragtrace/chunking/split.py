@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Literal
 
 from ragtrace.chunking.chunk import Chunk
@@ -57,6 +58,8 @@ def split(
     0 15 Dr. Smith left.
     16 23 He ran.
     """
+    if not isinstance(text, str):
+        raise ValueError(f"text is a {type(text).__name__}: give a string, one document a call")
     _check_sizes(chunk_size, overlap_sentences, chunk_overlap, window, step)
     _check_choice("oversize", oversize, ("split", "keep"))
     _check_choice("sections", sections, ("separate", "merge"))
@@ -153,6 +156,8 @@ def _check_sizes(
     window: int | None,
     step: int | None,
 ) -> None:
+    if not isinstance(chunk_size, Integral):
+        raise ValueError(f"chunk_size is {chunk_size!r}: give a whole number")
     if chunk_size < 1:
         raise ValueError(f"chunk_size is {chunk_size}: give at least 1")
     if overlap_sentences < 0:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,8 @@ from tests.chunking.judging import check_chunks
     ("settings", "message"),
     [
         ({"chunk_size": 0}, "chunk_size is 0"),
+        ({"chunk_size": "512"}, "chunk_size is '512': give a whole number"),
+        ({"chunk_size": 5.5}, "chunk_size is 5.5: give a whole number"),
         ({"overlap_sentences": -1}, "overlap_sentences is -1"),
         ({"chunk_overlap": -1}, "chunk_overlap is -1"),
         ({"chunk_size": 5, "chunk_overlap": 5}, "chunk_overlap 5 is not smaller"),
@@ -32,6 +35,12 @@ from tests.chunking.judging import check_chunks
 def test_settings_that_make_no_sense_are_refused(settings: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         split("", **settings)
+
+
+@pytest.mark.parametrize("text", [None, b"One.", ["One."], Path("a.md")])
+def test_what_is_not_a_string_is_refused_and_not_read_as_empty(text: object) -> None:
+    with pytest.raises(ValueError, match=f"text is a {type(text).__name__}: give a string"):
+        split(text)  # type: ignore[arg-type]  # the mistake under test
 
 
 @pytest.mark.parametrize("form", ["prose", "markdown"])
