@@ -28,6 +28,7 @@ def analyze_command(
     from ragtrace.cli.inputs import read_chunks, read_texts
     from ragtrace.cli.output import console, print_json
     from ragtrace.cli.rendering import print_analysis
+    from ragtrace.cli.runs import require_traces
     from ragtrace.evaluation import analyze, load_eval_set
 
     analysis = analyze(
@@ -38,6 +39,7 @@ def analyze_command(
         k=k,
         run=run,
     )
+    require_traces(analysis, ", ".join(traces))
     if as_json:
         print_json(analysis)
     else:

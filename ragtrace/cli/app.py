@@ -1,6 +1,8 @@
 """The `ragtrace` command line: commands, exit codes, and one line for every mistake."""
 
+import os
 import sys
+from pathlib import Path
 
 import typer
 
@@ -11,6 +13,7 @@ from ragtrace.cli.diff import diff_command
 from ragtrace.cli.evaluate import eval_app
 from ragtrace.cli.export import export_command
 from ragtrace.cli.gate import gate_command
+from ragtrace.cli.help import show_help_without_command
 from ragtrace.cli.inspect import inspect_command
 from ragtrace.cli.manifest import manifest_command
 from ragtrace.cli.monitor import monitor_command
@@ -22,7 +25,6 @@ from ragtrace.cli.validate import validate_command
 app = typer.Typer(
     name="ragtrace",
     help="See, name and repair what goes wrong between your documents and your retriever.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -50,13 +52,15 @@ def show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def options(
+    context: typer.Context,
     version: bool = typer.Option(
         False, "--version", callback=show_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
     """See, name and repair what goes wrong between your documents and your retriever."""
+    show_help_without_command(context)
 
 
 def main() -> None:
@@ -71,9 +75,25 @@ def main() -> None:
         code = 0
     except typer.TyperException as error:
         code = complain(error.format_message())
-    except (ValueError, OSError, ImportError) as error:
+    except OSError as error:
+        code = complain(describe(error))
+    except (ValueError, ImportError) as error:
         code = complain(str(error))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def describe(error: OSError) -> str:
+    """Say what the system refused, the file first and without the number of the error."""
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    if isinstance(error, IsADirectoryError):
+        return f"{error.filename}: a folder; give a file"
+    if isinstance(error, FileNotFoundError):
+        folder = Path(os.fsdecode(error.filename)).parent
+        if not folder.exists():
+            return f"{error.filename}: there is no folder {folder}; make it first"
+        return f"{error.filename}: no such file"
+    return f"{error.filename}: {error.strerror}"
 
 
 def complain(message: str) -> int:

@@ -21,7 +21,7 @@ def demo_command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
 ) -> None:
-    """Ask 80 questions of Python's own language reference, chunked in two ways."""
+    """Ask 81 questions of Python's own language reference, chunked in two ways."""
     from ragtrace.cli.output import console, print_json, progress
     from ragtrace.demo.run import run_demo
 

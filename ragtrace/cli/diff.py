@@ -29,13 +29,17 @@ def diff_command(
 ) -> None:
     """Pair the questions of two runs, also over indexes that are cut differently."""
     from ragtrace.cli.output import console, print_json
-    from ragtrace.cli.runs import read_run
+    from ragtrace.cli.runs import read_run, require_traces
     from ragtrace.evaluation import compare, load_eval_set
 
     questions = load_eval_set(eval_set) if eval_set else None
     comparison = compare(
-        read_run(before, questions, chunks=chunks_before, documents=documents, k=k),
-        read_run(after, questions, chunks=chunks_after, documents=documents, k=k),
+        require_traces(
+            read_run(before, questions, chunks=chunks_before, documents=documents, k=k), before
+        ),
+        require_traces(
+            read_run(after, questions, chunks=chunks_after, documents=documents, k=k), after
+        ),
     )
     if as_json:
         print_json(comparison)
@@ -72,13 +76,14 @@ def print_comparison(comparison: "Comparison", console: "Console") -> None:
         )
     context = comparison.context_characters
     table.add_row("context characters", f"{context.before:.0f}", f"{context.after:.0f}")
-    within = "" if comparison.latency_within else "  more than 10 % slower"
     table.add_row(
         "latency p50",
         f"{comparison.latency_before:.1f} ms",
-        f"{comparison.latency_after:.1f} ms{within}",
+        f"{comparison.latency_after:.1f} ms",
     )
     console.print(table)
+    if not comparison.latency_within:
+        console.print("note: latency p50 is more than 10 % slower")
     for name, ids in (("before", comparison.only_before), ("after", comparison.only_after)):
         if ids:
             console.print(f"note: {len(ids)} questions only in the run {name}")

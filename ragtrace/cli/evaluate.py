@@ -5,12 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
+from ragtrace.cli.help import show_help_without_command
 from ragtrace.cli.objects import load_object, made
 from ragtrace.cli.options import JsonOption
 
 eval_app = typer.Typer(
-    help="Ask labelled questions; find questions to label.", no_args_is_help=True
+    help="Ask labelled questions; find questions to label.", invoke_without_command=True
 )
+eval_app.callback()(show_help_without_command)
 
 
 @eval_app.command("run")

@@ -33,6 +33,7 @@ def inspect_command(
     """Show each failing question: its answer, and every hit in rank order with its full text."""
     from ragtrace.cli.inputs import read_chunks, read_texts
     from ragtrace.cli.output import console
+    from ragtrace.cli.runs import require_traces
     from ragtrace.evaluation import analyze, collect, load_eval_set
 
     if eval_set is None:
@@ -41,6 +42,7 @@ def inspect_command(
     held = read_chunks(chunks) if chunks else ()
     texts = read_texts([str(documents)]) if documents else None
     analysis = analyze(traces, questions, chunks=held or None, documents=texts, k=k, run=run)
+    require_traces(analysis, traces)
     latest = collect(traces, questions, k=k, run=run).latest
     by_id = {chunk.chunk_id: chunk for chunk in held}
     out = console()
@@ -50,7 +52,9 @@ def inspect_command(
         if wanted and (result.lost or everything):
             shown += 1
             show_question(result, latest[result.question_id], by_id, texts or {}, out)
-    if not shown:
+    if not analysis.questions:
+        out.print("no question has both a trace and a usable label; 'ragtrace analyze' says why")
+    elif not shown:
         out.print("no such question failed" if question else "no question failed")
 
 
@@ -62,11 +66,12 @@ def show_question(
     console: "Console",
 ) -> None:
     """Print one question with its gold passages and its hits."""
+    from rich.rule import Rule
     from rich.text import Text
 
     from ragtrace.cli.rendering import print_question
 
-    console.rule()
+    console.print(Rule(), width=min(console.width, 80))
     print_question(result, console)
     gold: list[str] = []
     for span in result.spans:

@@ -1,5 +1,6 @@
 """Where the commands print: tables for people, JSON for programs, progress for terminals."""
 
+import os
 import sys
 
 import msgspec
@@ -14,8 +15,9 @@ def print_json(value: object) -> None:
 
 
 def console() -> Console:
-    """Return a console on standard output; its width is fixed where no terminal is attached."""
-    return Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    """Return a console on standard output; a pipe is 120 wide unless `COLUMNS` says otherwise."""
+    known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    return Console(width=None if known else 120, highlight=False)
 
 
 def progress() -> Progress:

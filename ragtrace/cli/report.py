@@ -23,7 +23,7 @@ def report_command(
 ) -> None:
     """Write figures, causes, repairs and every lost question to a page without scripts."""
     from ragtrace.cli.inputs import read_chunks, read_texts
-    from ragtrace.cli.runs import read_saved
+    from ragtrace.cli.runs import read_saved, require_traces
     from ragtrace.evaluation import analyze, collect, load_eval_set, what_if
     from ragtrace.report import render_report
 
@@ -37,6 +37,7 @@ def report_command(
             raise ValueError(f"{run_path} holds traces: name the labelled questions with -e")
         questions = load_eval_set(eval_set)
         analysis = analyze(run_path, questions, chunks=held, documents=texts, k=k, run=run)
+        require_traces(analysis, run_path)
         traces = collect(run_path, questions, k=k, run=run).latest
         repairs = what_if(run_path, questions, chunks=held, documents=texts, k=k, run=run)
     page = render_report(

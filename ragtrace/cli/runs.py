@@ -36,6 +36,18 @@ def read_run(
     )
 
 
+def require_traces(analysis: Analysis, path: str) -> Analysis:
+    """Return the analysis; raise `ValueError` where the files hold no trace at all to judge."""
+    counts = analysis.traces
+    if counts.read == 0:
+        lines = f" ({counts.skipped} lines are something else)" if counts.skipped else ""
+        raise ValueError(
+            f"{path}: no trace to judge{lines}; give what TracedRetriever or 'ragtrace eval run'"
+            " wrote, and with --run a run that it holds"
+        )
+    return analysis
+
+
 def read_saved(path: str) -> Analysis | None:
     """Read a saved analysis; `None` where the file is something else.
 

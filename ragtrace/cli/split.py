@@ -62,6 +62,10 @@ def split_command(
         for lines in split_files(files, settings, jobs=jobs, failures=failures):
             file.write(lines)
             file.flush()
+    if output != "-":
+        typer.echo(
+            f"{output}: {len(files) - len(failures)} of {len(files)} documents split", err=True
+        )
     for failure in failures:
         typer.echo(f"ragtrace: {failure}", err=True)
     if failures:

@@ -50,6 +50,13 @@ def test_version_is_printed(ragtrace):
         (("gate", "t.jsonl"), "--eval-set"),
         (("gate", "a.json"), "a.json"),
         (("demo", "--framework", "haystack"), "haystack"),
+        (("analyze", "e.json", "-e", "e.json"), "no trace to judge"),
+        (("inspect", "t.jsonl", "-e", "e.json"), "no trace to judge"),
+        (("report", "t.jsonl", "-e", "e.json", "-o", "r.html"), "no trace to judge"),
+        (("diff", "t.jsonl", "t.jsonl", "-e", "e.json"), "no trace to judge"),
+        (("split", "a.txt", "-o", "nowhere/chunks.jsonl"), "there is no folder nowhere"),
+        (("eval", "run", "e.json", "--chunks", "."), "a folder; give a file"),
+        (("eval", "run", "nowhere.json", "--chunks", "a.txt"), "nowhere.json: no such file"),
         (("eval", "run", "e.json"), "--retriever"),
         (("eval", "run", "e.json", "--retriever", "nowhere:x"), "nowhere"),
     ],
@@ -110,3 +117,38 @@ def test_split_tells_formats_by_their_suffix_and_keeps_the_text_of_html(ragtrace
     assert page.text == "# A\n\nOne & two."
     assert {chunk.kind for chunk in code} == {"code"}
     assert code[-1].heading_path == ("One",)
+
+
+@pytest.mark.parametrize("arguments", [(), ("eval",)])
+def test_a_group_without_a_command_shows_the_commands_as_its_help_does(ragtrace, arguments):
+    result = ragtrace(*arguments)
+    assert result.returncode == 2
+    assert result.stderr == ragtrace(*arguments, "--help").stdout
+
+
+def test_inspect_does_not_say_that_all_is_well_where_nothing_was_judged(ragtrace, tmp_path):
+    (tmp_path / "a.txt").write_text("One two three.")
+    (tmp_path / "asked.json").write_text('[{"query": "three", "gold": [{"quote": "One two"}]}]')
+    (tmp_path / "other.json").write_text('[{"query": "four", "gold": [{"quote": "One two"}]}]')
+    ragtrace("split", "a.txt", "-o", "chunks.jsonl")
+    ragtrace("eval", "run", "asked.json", "--chunks", "chunks.jsonl", "--trace-path", "t.jsonl")
+    result = ragtrace("inspect", "t.jsonl", "-e", "other.json")
+    assert result.stdout.startswith("no question has both a trace and a usable label")
+    assert ragtrace("inspect", "t.jsonl", "-e", "asked.json").stdout == "no question failed\n"
+
+
+def test_split_says_where_the_chunks_are_and_keeps_standard_output_clean(ragtrace, tmp_path):
+    (tmp_path / "a.txt").write_text("One two three.")
+    result = ragtrace("split", "a.txt", "-o", "chunks.jsonl")
+    assert (result.stdout, result.stderr) == ("", "chunks.jsonl: 1 of 1 documents split\n")
+
+
+@pytest.mark.parametrize("columns", ["60", "80"])
+def test_piped_output_is_as_wide_as_columns_says(ragtrace, tmp_path, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    (tmp_path / "a.txt").write_text("One two three.")
+    (tmp_path / "e.json").write_text('[{"query": "three", "gold": [{"quote": "One two"}]}]')
+    ragtrace("split", "a.txt", "-o", "chunks.jsonl")
+    ragtrace("eval", "run", "e.json", "--chunks", "chunks.jsonl", "--trace-path", "t.jsonl")
+    result = ragtrace("inspect", "t.jsonl", "-e", "e.json", "--all")
+    assert len(result.stdout.splitlines()[0]) == int(columns)
