@@ -115,12 +115,3 @@ def _last_clause(text: str, start: int, limit: int) -> int | None:
             else:
                 inside = mark.end()
     return outside or inside
-
-
-_WORD_START = re.compile(r"\S")
-
-
-def next_word(text: str, at: int, end: int) -> int:
-    """Return where the next character stands that is not white, or `end`."""
-    word = _WORD_START.search(text, at, end)
-    return word.start() if word else end

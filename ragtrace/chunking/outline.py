@@ -19,12 +19,15 @@ cut inside it is considered. A parser for a log of questions and answers is this
 ('When?',) 'Q: When?\nA: On Friday.'
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from ragtrace.chunking.chunk import Kind
+
+_WORD_START = re.compile(r"\S")
 
 
 class Block(msgspec.Struct, frozen=True, gc=False):
@@ -95,6 +98,13 @@ def strip_span(text: str, start: int, end: int) -> tuple[int, int]:
     >>> strip_span("a  b ", 1, 5)
     (3, 4)
     """
-    piece = text[start:end]
-    left = len(piece) - len(piece.lstrip())
-    return start + left, start + max(left, len(piece.rstrip()))
+    start = next_word(text, start, end)
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def next_word(text: str, at: int, end: int) -> int:
+    """Return where the next character stands that is not white, or `end`."""
+    word = _WORD_START.search(text, at, end)
+    return word.start() if word else end

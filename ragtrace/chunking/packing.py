@@ -8,11 +8,11 @@ import msgspec
 from msgspec.structs import replace
 
 from ragtrace.chunking.decoration import Decorator
-from ragtrace.chunking.dividing import divide, next_word
+from ragtrace.chunking.dividing import divide
 from ragtrace.chunking.entries import Entry, Path, Piece
 from ragtrace.chunking.fitting import Fitter
 from ragtrace.chunking.lengths import Ruler
-from ragtrace.chunking.outline import Block
+from ragtrace.chunking.outline import Block, next_word
 from ragtrace.chunking.sentences import Segmenter
 
 _BATCH = 512
