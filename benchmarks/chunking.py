@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from benchmarks.corpora import load_markdown_docs
 from benchmarks.tokens import use_bundled_tables
 from ragtrace.chunking import length_function, split
+from ragtrace.chunking.tokens import load_encoding
 
 Span = tuple[int, int]
 Splitter = Callable[[str], Sequence["Made"]]
@@ -134,14 +135,16 @@ def semantic(size: int, overlap: int) -> Splitter:
 def chonkie(size: int) -> Splitter:
     from chonkie import RecursiveChunker
 
-    return _chonkie(RecursiveChunker(tokenizer="cl100k_base", chunk_size=size))
+    return _chonkie(RecursiveChunker(tokenizer=load_encoding("cl100k_base"), chunk_size=size))
 
 
 def chonkie_sentence(size: int, overlap: int) -> Splitter:
     from chonkie import SentenceChunker
 
     return _chonkie(
-        SentenceChunker(tokenizer="cl100k_base", chunk_size=size, chunk_overlap=overlap)
+        SentenceChunker(
+            tokenizer=load_encoding("cl100k_base"), chunk_size=size, chunk_overlap=overlap
+        )
     )
 
 
@@ -153,8 +156,6 @@ def _chonkie(chunker: Any) -> Splitter:
 
 
 def encode(text: str) -> list[int]:
-    from ragtrace.chunking.tokens import load_encoding
-
     return load_encoding("cl100k_base").encode(text, disallowed_special=())
 
 

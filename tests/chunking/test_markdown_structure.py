@@ -1,6 +1,5 @@
 """Well-formed Markdown, judged by markdown-it-py: what fits is whole, what is cut can be read."""
 
-import itertools
 from typing import NamedTuple
 
 from hypothesis import given, settings
@@ -13,7 +12,9 @@ from tests.chunking.judging import check_chunks, open_fence
 COUNT = length_function("cl100k_base")
 KINDS = {"fence", "table_open", "bullet_list_open", "ordered_list_open"}
 
-words = st.sampled_from(["river", "stone", "cloud", "engine", "paper", "window", "market", "signal"])
+words = st.sampled_from(
+    ["river", "stone", "cloud", "engine", "paper", "window", "market", "signal"]
+)
 sentences = st.lists(words, min_size=3, max_size=9).map(
     lambda chosen: " ".join(chosen).capitalize() + "."
 )
@@ -65,7 +66,8 @@ def find_blocks(text: str) -> list[Found]:
         starts.append(starts[-1] + len(line) + 1)
     found = []
     for token in MarkdownIt("commonmark").enable("table").parse(text):
-        if token.map and token.nesting >= 0 and (token.level == 0 or token.type in KINDS):
+        wanted = token.level == 0 or token.type in KINDS or token.type == "list_item_open"
+        if token.map and token.nesting >= 0 and wanted:
             start, end = starts[token.map[0]], starts[token.map[1]] - 1
             found.append(Found(token.type, start, start + len(text[start:end].rstrip(" \n>"))))
     return found
@@ -107,16 +109,19 @@ def check_tables(text: str, chunks: list[Chunk], tables: list[Found]) -> None:
 
 
 def check_headings(text: str, chunks: list[Chunk], blocks: list[Found], budget: int) -> None:
-    for block, following in itertools.pairwise(blocks):
-        if block.kind != "heading_open":
-            continue
+    for index, block in enumerate(blocks[:-1]):
         last = any(chunk.start <= block.start and chunk.end == block.end for chunk in chunks)
-        alone = COUNT(text[following.start : following.end]) <= budget
-        both = COUNT(text[block.start : following.end]) <= budget
-        if last and following.kind != "heading_open":
-            # Only a block that must stay whole and just fits alone may leave its heading behind.
-            assert alone, text[block.start : following.end]
-            assert not both, text[block.start : following.end]
+        if block.kind != "heading_open" or not last:
+            continue
+        # Only what must stay whole, and just fits alone, may leave its heading behind: of a list
+        # over the budget, its first item.
+        following = next(
+            (b for b in blocks[index + 1 :] if COUNT(text[b.start : b.end]) <= budget), None
+        )
+        if blocks[index + 1].kind != "heading_open":
+            assert following is not None
+            assert following.start == blocks[index + 1].start
+            assert COUNT(text[block.start : following.end]) > budget
 
 
 @given(documents, st.integers(40, 120))
