@@ -8,7 +8,7 @@ from ragtrace.chunking import Chunk
 from ragtrace.evaluation.anchors import LabelProblem, anchor
 from ragtrace.evaluation.causes import Limits
 from ragtrace.evaluation.collecting import StageChoice, TraceCollector, Traces, collect
-from ragtrace.evaluation.eval_set import EvalSet, GoldSpan, Question
+from ragtrace.evaluation.eval_set import EvalSet, GoldSpan, Question, check_eval_set
 from ragtrace.evaluation.faults import FaultFinder
 from ragtrace.evaluation.hits import Retrieved, Sources
 from ragtrace.evaluation.lookup import ChunkLookup
@@ -53,6 +53,7 @@ def analyze(
     `documents` today's texts by id: either makes the verdicts exact, with both old versions show
     too. `limits` says what embedder and prompt have room for.
     """
+    check_eval_set(eval_set)
     check_k(k)
     collector = collect(traces, eval_set, k=k, run=run, stage=stage)
     return analyze_collected(

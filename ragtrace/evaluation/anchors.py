@@ -206,7 +206,8 @@ def _place_quote(
     shown = label.quote if len(label.quote) <= 60 else label.quote[:57] + "..."
     where = label.doc_id or "any document"
     if not found:
-        return "missing", f"{where} no longer holds {shown!r}", label
+        gone = "no longer holds" if label.doc_id else "holds"
+        return "missing", f"{label.doc_id or 'no document'} {gone} {shown!r}", label
     counts = Counter(name for name, _, _ in found)
     if max(counts.values()) > 1:
         return "ambiguous", f"{where} holds {shown!r} {len(found)} times: quote more of it", label

@@ -1,6 +1,7 @@
 """The eval set: questions and the passages that answer them."""
 
 import difflib
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
@@ -11,6 +12,7 @@ import msgspec
 _GOLD_ALIASES = {"doc": "doc_id", "text": "quote", "content": "quote"}
 _GOLD_KEYS = ("doc_id", "start", "end", "quote", "chunk_id", "grade")
 _LABEL_KEYS = ("gold", "expected_chunk_ids")
+_LIKE_A_LABEL = re.compile("(?i)expected|relevant|label|chunk|passage")
 
 
 class GoldSpan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -79,6 +81,15 @@ class EvalSet(msgspec.Struct, frozen=True, kw_only=True):
         """
         return collect_questions(
             read_item(item, f"{source}, item {number}") for number, item in enumerate(items, 1)
+        )
+
+
+def check_eval_set(eval_set: object) -> None:
+    """Raise `ValueError` for what is not an eval set yet: a path, or the items of one."""
+    if not isinstance(eval_set, EvalSet):
+        raise ValueError(
+            f"expected an EvalSet, got {type(eval_set).__name__}: load_eval_set reads a file, "
+            "EvalSet.from_items takes a list of questions"
         )
 
 
@@ -175,6 +186,11 @@ def _read_labels(item: Mapping[str, Any], place: str) -> tuple[GoldSpan, ...]:
             close = difflib.get_close_matches(str(key), _LABEL_KEYS, n=1, cutoff=0.7)
             if close:
                 raise ValueError(f"{place}, field {key!r}: unknown; did you mean {close[0]!r}?")
+            if _LIKE_A_LABEL.search(str(key)):
+                raise ValueError(
+                    f"{place}, field {key!r}: unknown; labels go into 'gold' or "
+                    "'expected_chunk_ids'"
+                )
         return ()
     labels: dict[GoldSpan, None] = {}
     ids = item.get("expected_chunk_ids") or ()

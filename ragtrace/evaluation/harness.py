@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ragtrace.evaluation.depth import Ask, asking_for
-from ragtrace.evaluation.eval_set import EvalSet, Question
+from ragtrace.evaluation.eval_set import EvalSet, Question, check_eval_set
 from ragtrace.evaluation.metrics import check_k
 from ragtrace.evaluation.signals import Histogram
 from ragtrace.tracing import TracedRetriever, Tracer, TraceWriter, trace_context
@@ -68,6 +68,7 @@ def run_eval(
     >>> analyze(summary.trace_path, eval_set).metrics["recall"].value
     1.0
     """
+    check_eval_set(eval_set)
     check_k(top_k)
     run = run or f"run-{new_id()[:8]}"
     empty: list[str] = []

@@ -13,6 +13,7 @@ _EXACT = 16
 """With so few changed questions every assignment of signs is tried, else a sample of them."""
 
 _DETECTABLE = 1.96 + 0.84  # two-sided 5 %, power 80 %
+_FEWEST = 6  # questions that must change one way before the test says p < .05
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +67,9 @@ def compare_pairs(before: Sequence[float], after: Sequence[float]) -> Difference
         low=float(low),
         high=float(high),
         p_value=sign_flip_test(differences.tolist()),
-        detectable=min(1.0, _DETECTABLE * spread / len(differences) ** 0.5),
+        detectable=min(
+            1.0, max(_FEWEST / len(differences), _DETECTABLE * spread / len(differences) ** 0.5)
+        ),
         changed=int(np.count_nonzero(differences)),
         count=len(differences),
     )

@@ -21,6 +21,8 @@ class LineFile:
     needs no renaming, on which processes could not agree. The file is made on the first line, with
     its folder. A file that was deleted or renamed meanwhile is made anew. A tail that was torn by
     a killed process or a full disk is closed by a newline before the next line.
+
+    Raises `ValueError` where the path is a folder.
     """
 
     def __init__(
@@ -31,6 +33,8 @@ class LineFile:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.path = Path(path)
+        if self.path.is_dir():
+            raise ValueError(f"{self.path} is a folder: name a file in it")
         self._permissions = permissions
         self._clock = clock
         self._dated = _DATE_FIELD.search(str(self.path)) is not None

@@ -120,3 +120,9 @@ def test_a_byte_order_mark_and_line_separators_inside_strings_do_no_harm(tmp_pat
 def test_queries_compare_without_case_and_white_space():
     assert normalize_query("What\tis  IT?\n\n") == normalize_query("what is it?")
     assert normalize_query("what is it") != normalize_query("what was it")
+
+
+@pytest.mark.parametrize("key", ["expected", "relevant_ids", "Label", "chunks"])
+def test_a_field_that_was_meant_for_labels_is_not_passed_over(key):
+    with pytest.raises(ValueError, match="labels go into 'gold' or 'expected_chunk_ids'"):
+        EvalSet.from_items([{"query": "q", key: ["a#c0"]}])

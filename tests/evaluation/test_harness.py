@@ -157,7 +157,7 @@ def test_what_is_no_hit_is_a_failure_with_its_type_named(tmp_path):
 
 def test_a_trace_file_that_cannot_be_written_stops_the_run(tmp_path):
     with pytest.raises(OSError, match="traces cannot be written there"):
-        run_eval(Bm25Retriever(CHUNKS), EVAL_SET, trace_path=tmp_path)
+        run_eval(Bm25Retriever(CHUNKS), EVAL_SET, trace_path="/dev/full")
 
 
 def test_progress_is_told_before_each_question(tmp_path):
@@ -169,3 +169,13 @@ def test_progress_is_told_before_each_question(tmp_path):
         on_question=lambda question: seen.append(question.question_id),
     )
     assert seen == ["sing", "draw"]
+
+
+@pytest.mark.parametrize("wrong", ["eval.json", [{"query": "q"}], None])
+def test_what_is_not_an_eval_set_yet_is_refused_with_what_makes_one(wrong, tmp_path):
+    for call in (
+        lambda: run_eval(lambda query, top_k: [], wrong, trace_path=tmp_path / "t.jsonl"),
+        lambda: analyze([], wrong),
+    ):
+        with pytest.raises(ValueError, match="load_eval_set reads a file"):
+            call()

@@ -46,3 +46,7 @@ def test_fewer_questions_could_have_detected_less():
 def test_pairs_need_partners():
     with pytest.raises(ValueError, match="as many of each"):
         compare_pairs([1.0], [1.0, 0.0])
+
+
+def test_two_equal_questions_could_have_shown_nothing():
+    assert compare_pairs([1.0, 1.0], [1.0, 1.0]).detectable == 1.0

@@ -314,3 +314,8 @@ def test_the_type_of_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     (read,) = read_traces(writer.path)
     assert isinstance(read, Trace)
     assert read == trace
+
+
+def test_a_folder_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="is a folder: name a file in it"):
+        TraceWriter(tmp_path)
