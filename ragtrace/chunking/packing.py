@@ -66,12 +66,9 @@ class Packer:
         """Yield the pieces."""
         self._pending.append(self._enter(iter(blocks), (), top=True))
         separate = self._settings.separate
-        while True:
-            entry = self._next()
+        while (entry := self._next()) is not None or len(self._current) > self._repeated:
             current = self._current
             if entry is None:
-                if len(current) == self._repeated:
-                    return
                 yield from self._close(None)
             elif not current:
                 if self._fitter.fits(current, entry) or self._stays_whole(entry):
