@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+from ragtrace.evaluation import EvalSet, GoldSpan, Question
+
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -28,6 +30,27 @@ class Corpus(NamedTuple):
 
     documents: dict[str, str]
     questions: list[LabelledQuestion]
+
+    def eval_set(self) -> EvalSet:
+        """Return the questions as an eval set; they are named by their number."""
+        return EvalSet(
+            questions=tuple(
+                Question(
+                    question_id=str(number),
+                    query=one.query,
+                    gold=tuple(
+                        GoldSpan(
+                            doc_id=gold.doc_id,
+                            start=gold.start,
+                            end=gold.end,
+                            quote=self.documents[gold.doc_id][gold.start : gold.end],
+                        )
+                        for gold in one.gold
+                    ),
+                )
+                for number, one in enumerate(self.questions)
+            )
+        )
 
 
 def require(path: Path) -> Path:

@@ -218,24 +218,7 @@ def natural_runs(corpora: Sequence[str]):
         if corpus not in LABELLED:
             continue
         labelled = LABELLED[corpus]()
-        eval_set = EvalSet(
-            questions=tuple(
-                Question(
-                    question_id=str(number),
-                    query=one.query,
-                    gold=tuple(
-                        GoldSpan(
-                            doc_id=gold.doc_id,
-                            start=gold.start,
-                            end=gold.end,
-                            quote=labelled.documents[gold.doc_id][gold.start : gold.end],
-                        )
-                        for gold in one.gold
-                    ),
-                )
-                for number, one in enumerate(labelled.questions)
-            )
-        )
+        eval_set = labelled.eval_set()
         for chunker, make in CHUNKERS.items():
             for retriever, build in builds().items():
                 chunks = split_all(labelled.documents, make(SIZE))
