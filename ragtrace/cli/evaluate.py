@@ -1,4 +1,4 @@
-"""`ragtrace eval`: ask labelled questions, and find questions worth labelling."""
+"""`ragtrace eval`: ask labelled questions, find questions worth labelling, and label them."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,13 +6,16 @@ from typing import Annotated, Any
 import typer
 
 from ragtrace.cli.help import show_help_without_command
+from ragtrace.cli.label import label_command
 from ragtrace.cli.objects import load_object, made
 from ragtrace.cli.options import JsonOption
 
 eval_app = typer.Typer(
-    help="Ask labelled questions; find questions to label.", invoke_without_command=True
+    help="Ask labelled questions; find questions to label, and label them.",
+    invoke_without_command=True,
 )
 eval_app.callback()(show_help_without_command)
+eval_app.command("label")(label_command)
 
 
 @eval_app.command("run")

@@ -1,15 +1,15 @@
 """Split many files on all cores, in the order they were named."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from ragtrace.chunking import split
+from ragtrace.chunking import Chunk, split
 from ragtrace.chunking.documents import SplitSettings
 from ragtrace.chunking.html import convert_html
 from ragtrace.cli.inputs import LANGUAGES, TEXT_SUFFIXES, read_text, suffix_of
@@ -72,21 +72,35 @@ def split_file(
 ) -> tuple[bytes, str]:
     """Split one file; return its lines, or why it could not be read."""
     path, doc_id = file
+    try:
+        cut = cut_file(path, doc_id, settings)
+    except (ValueError, OSError, ImportError) as error:
+        return b"", str(error) if str(path) in str(error) else f"{path}: {error}"
+    lines = [encode_chunk(c) + b"\n" for c in describe_chunks(cut.chunks, splitter=splitter)]
+    if cut.is_converted:
+        # Offsets refer to the converted text, which no other file holds.
+        lines.insert(0, msgspec.json.encode(document_record(doc_id, cut.text)) + b"\n")
+    return b"".join(lines), ""
+
+
+class CutFile(NamedTuple):
+    """The chunks of one file, and the text that their offsets refer to."""
+
+    chunks: list[Chunk]
+    text: str
+    is_converted: bool
+
+
+def cut_file(path: Path, doc_id: str, settings: Mapping[str, Any]) -> CutFile:
+    """Read one file and split it by the format its name tells; HTML is converted first."""
     chosen = dict(settings)
     if chosen["format"] == "auto":
         chosen["format"] = TEXT_SUFFIXES.get(suffix_of(path), "prose")
-    if chosen["format"] == "code" and chosen["language"] is None:
+    if chosen["format"] == "code" and chosen.get("language") is None:
         chosen["language"] = LANGUAGES.get(suffix_of(path))
-    lines = []
-    try:
-        text = read_text(path)
-        if chosen["format"] == "html":
-            # Offsets refer to the converted text, which no other file holds.
-            text = convert_html(text)
-            chosen["format"] = "markdown"
-            lines.append(msgspec.json.encode(document_record(doc_id, text)) + b"\n")
-        chunks = split(text, doc_id=doc_id, **chosen)
-    except (ValueError, OSError, ImportError) as error:
-        return b"", str(error) if str(path) in str(error) else f"{path}: {error}"
-    lines += [encode_chunk(c) + b"\n" for c in describe_chunks(chunks, splitter=splitter)]
-    return b"".join(lines), ""
+    text = read_text(path)
+    is_converted = chosen["format"] == "html"
+    if is_converted:
+        text = convert_html(text)
+        chosen["format"] = "markdown"
+    return CutFile(split(text, doc_id=doc_id, **chosen), text, is_converted)

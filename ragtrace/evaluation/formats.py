@@ -58,14 +58,14 @@ def _read_json(text: str, name: str) -> Entries:
             f"{name}, line {error.lineno}: not JSON ({error.msg}, column {error.colno})"
         ) from None
     if isinstance(value, list):
-        return (_read_row(row, f"{name}, item {number}") for number, row in enumerate(value, 1))
+        return (read_row(row, f"{name}, item {number}") for number, row in enumerate(value, 1))
     if isinstance(value, Mapping):
         if "queries" in value and "relevant_docs" in value:
             return _read_llama_index(value, name)
         if isinstance(value.get("questions"), list):
             rows = value["questions"]
-            return (_read_row(row, f"{name}, item {number}") for number, row in enumerate(rows, 1))
-        return iter([_read_row(value, f"{name}, line 1")])
+            return (read_row(row, f"{name}, item {number}") for number, row in enumerate(rows, 1))
+        return iter([read_row(value, f"{name}, line 1")])
     raise ValueError(f"{name}: expected a JSON list of questions, got {type(value).__name__}")
 
 
@@ -79,10 +79,10 @@ def _read_lines(text: str, name: str) -> Entries:
             row = json.loads(line)
         except json.JSONDecodeError as error:
             raise ValueError(f"{place}: not JSON ({error.msg}, column {error.colno})") from None
-        yield _read_row(row, place)
+        yield read_row(row, place)
 
 
-def _read_row(row: Any, place: str) -> tuple[Question, str]:
+def read_row(row: Any, place: str) -> tuple[Question, str]:
     """Read a row of ours, of Ragas (`user_input`), or of LangSmith (`inputs`, `outputs`)."""
     if not isinstance(row, Mapping) or "query" in row:
         return read_item(row, place)
