@@ -1,6 +1,7 @@
 """Every complete record is read, and what was not read is said."""
 
 import gzip
+import hashlib
 import io
 import json
 import sys
@@ -192,7 +193,8 @@ def test_compressed_files_of_several_members_are_read(tmp_path: Path) -> None:
 
 
 def test_a_compressed_file_that_ends_early_gives_what_it_holds(tmp_path: Path) -> None:
-    queries = [f"{number} " + str(hash(str(number))) for number in range(2000)]
+    # Digests, so that there is something to compress, and the same in every process.
+    queries = [f"{n} {hashlib.blake2b(str(n).encode()).hexdigest()}" for n in range(2000)]
     whole = gzip.compress(b"".join(map(encode_line, traces(*queries))))
     path = tmp_path / "t.jsonl.gz"
     path.write_bytes(whole[: len(whole) // 2])
@@ -206,7 +208,8 @@ def test_a_compressed_file_that_ends_early_gives_what_it_holds(tmp_path: Path) -
     found, skipped = read(path)
     assert found == queries[: len(found)]
     assert "compressed data" in skipped[-1].reason
-    with pytest.raises(ValueError, match="compressed data"):
+    # What damaged data unpacks to before the damage shows may already be no line.
+    with pytest.raises(ValueError, match="compressed data|not a whole JSON object"):
         list(read_traces(path, strict=True))
 
 
