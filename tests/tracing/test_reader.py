@@ -209,7 +209,7 @@ def test_a_compressed_file_that_ends_early_gives_what_it_holds(tmp_path: Path) -
     assert found == queries[: len(found)]
     assert "compressed data" in skipped[-1].reason
     # What damaged data unpacks to before the damage shows may already be no line.
-    with pytest.raises(ValueError, match="compressed data|not a whole JSON object"):
+    with pytest.raises(ValueError, match=r"compressed data|not a whole JSON object"):
         list(read_traces(path, strict=True))
 
 
