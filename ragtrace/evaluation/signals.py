@@ -6,7 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from ragtrace.tracing import Trace, check_direction
+from ragtrace.tracing import Trace
+from ragtrace.tracing.scores import run_backwards
 
 SignalKind = Literal[
     "narrow-scores", "reversed-scores", "slow-long-queries", "failing-document", "mixed-splitters"
@@ -15,6 +16,7 @@ SignalKind = Literal[
 NARROW_SPREAD = 0.02
 _FUSION_SCORE = 0.05  # reciprocal rank fusion scores lie below and are narrow by nature
 _GROWTH = 1.08
+_BUCKETS = 1 / log(_GROWTH)
 _SLOW_FACTOR = 2.0
 _FEWEST = 20
 
@@ -43,7 +45,7 @@ class Histogram:
 
     def add(self, value: float) -> None:
         """Count one duration."""
-        self.buckets[ceil(log(value) / log(_GROWTH)) if value > 1e-6 else -200] += 1
+        self.buckets[ceil(log(value) * _BUCKETS) if value > 1e-6 else -200] += 1
 
     def quantile(self, share: float) -> float:
         """Return the duration that so many are below, within 8 %; 0 where there is none."""
@@ -81,26 +83,25 @@ class SignalTotals:
         if histogram is None:
             histogram = self.latency[size] = Histogram()
         histogram.add(trace.latency_ms)
+        hits = trace.hits
         if trace.splitter is not None:
             self.splitters[trace.splitter] += 1
-        else:
-            for name in {
-                hit.metadata["splitter"]
-                for hit in trace.hits
-                if hit.metadata and isinstance(hit.metadata.get("splitter"), str)
-            }:
-                self.splitters[name] += 1
-        scores = [hit.score for hit in trace.hits[: self.k] if hit.score is not None]
-        if len(scores) < 2:
+        elif metadata := [hit.metadata for hit in hits if hit.metadata]:
+            names = {one["splitter"] for one in metadata if isinstance(one.get("splitter"), str)}
+            self.splitters.update(names)
+        scores = [hit.score for hit in hits if hit.score is not None]
+        top = scores[: self.k]
+        if len(top) < 2:
             return
-        low, high = min(scores), max(scores)
+        low, high = min(top), max(top)
         self.scored += 1
         if high - low < NARROW_SPREAD:
             self.narrow += 1
             self.fused += abs(high) < _FUSION_SCORE
-        if trace.score_kind is not None and trace.score_kind != "unknown" and low < high:
+        kind = trace.score_kind
+        if kind is not None and kind != "unknown" and low < high:
             self.directed += 1
-            self.reversed += check_direction(trace) is not None
+            self.reversed += run_backwards(scores, kind)
 
     def merge(self, other: "SignalTotals") -> None:
         """Add what another part of the traces gave."""

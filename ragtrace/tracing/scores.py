@@ -63,10 +63,11 @@ def check_direction(trace: Trace) -> str | None:
     if trace.score_kind is None or trace.score_kind == "unknown":
         return None
     scores = [hit.score for hit in trace.hits if hit.score is not None]
-    return _DIRECTIONS[trace.score_kind] if _runs_backwards(scores, trace.score_kind) else None
+    return _DIRECTIONS[trace.score_kind] if run_backwards(scores, trace.score_kind) else None
 
 
-def _runs_backwards(scores: list[float], kind: ScoreKind) -> bool:
+def run_backwards(scores: list[float], kind: ScoreKind) -> bool:
+    """Tell whether at least three scores, best hit first, run against their kind throughout."""
     if len(scores) < 3 or scores[0] == scores[-1]:
         return False
     # First and last settle the direction, so the sort, linear on sorted input, is rarely needed.

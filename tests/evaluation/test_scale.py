@@ -4,6 +4,7 @@ import tracemalloc
 
 import pytest
 
+from benchmarks.analysis import measure
 from ragtrace.chunking import Chunk
 from ragtrace.evaluation import EvalSet, GoldSpan, Question, TraceCollector, analyze
 from tests.evaluation.making import trace
@@ -35,6 +36,14 @@ def test_memory_does_not_grow_with_the_number_of_traces():
     tracemalloc.stop()
     assert collector.counts.read == 9500
     assert after - before < 100_000
+
+
+@pytest.mark.slow
+def test_a_long_file_is_read_and_analysed_in_little_memory(tmp_path):
+    costs = measure(tmp_path, lines=30_000, rounds=1)
+    assert {cost.count for cost in costs.values()} == {30_000}
+    assert max(cost.memory for cost in costs.values()) <= 100 << 20
+    assert costs["read"].seconds < 2 * costs["bare"].seconds
 
 
 @pytest.mark.slow
