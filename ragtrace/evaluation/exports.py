@@ -25,6 +25,7 @@ _COLUMNS = (
     "grade",
     "answer",
     "must_pass",
+    "alternatives",
 )
 
 
@@ -37,7 +38,8 @@ def write_eval_set(
     """Write an eval set; `beir` makes a folder, everything else one file.
 
     `trec`, `beir` and `llama-index` hold chunk ids only, `ragas` and `langsmith` quotes only: a
-    label that the format cannot hold raises `ValueError`, so that none is lost unseen.
+    label that the format cannot hold, or its alternatives, raises `ValueError`, so that nothing is
+    lost unseen. In CSV alternatives are a column of JSON.
     """
     target = Path(path)
     if format == "json":
@@ -97,6 +99,8 @@ def _first_ranks(trace: Trace) -> dict[str, int]:
 def _judgements(eval_set: EvalSet) -> Iterable[tuple[str, str, int]]:
     for question in eval_set:
         for label in question.gold:
+            if label.alternatives:
+                raise _no_alternatives(question.question_id)
             if label.chunk_id is None:
                 raise ValueError(
                     f"question {question.question_id!r} is labelled by a span; this format holds "
@@ -140,7 +144,16 @@ def _quote(label: GoldSpan, question_id: str) -> str:
             f"question {question_id!r} has a label without its quote; this format holds quotes "
             "only: anchor the eval set in its documents first, or write json"
         )
+    if any(other.quote != label.quote for other in label.alternatives):
+        raise _no_alternatives(question_id)
     return label.quote
+
+
+def _no_alternatives(question_id: str) -> ValueError:
+    return ValueError(
+        f"question {question_id!r} has a label with alternatives, which this format cannot tell "
+        "from further labels: write json, jsonl or csv"
+    )
 
 
 def _write_csv(eval_set: EvalSet, target: Path) -> None:
@@ -161,6 +174,7 @@ def _write_csv(eval_set: EvalSet, target: Path) -> None:
                         label.grade if question.gold else None,
                         question.answer,
                         "true" if question.must_pass else None,
+                        _dumped(label.alternatives).strip() if label.alternatives else None,
                     )
                 )
 

@@ -185,9 +185,8 @@ def _csv_item(row: Mapping[str, str], place: str) -> dict[str, Any]:
             item[field] = row[field]
     if row.get("must_pass"):
         item["must_pass"] = row["must_pass"].strip().lower() in {"1", "true", "yes"}
-    ids = row.get("expected_chunk_ids") or ""
-    if ids.strip():
-        item["expected_chunk_ids"] = _ids_in(ids, place)
+    if (row.get("expected_chunk_ids") or "").strip():
+        item["expected_chunk_ids"] = _ids_in(row, place)
     label: dict[str, Any] = {
         field: row[field] for field in ("doc_id", "quote", "chunk_id") if row.get(field)
     }
@@ -199,19 +198,23 @@ def _csv_item(row: Mapping[str, str], place: str) -> dict[str, Any]:
                 raise ValueError(
                     f"{place}, field {field!r}: expected a whole number, got {row[field]!r}"
                 ) from None
+    if row.get("alternatives"):
+        label["alternatives"] = _json_in(row, "alternatives", place, "write a JSON list of labels")
     if label:
         item["gold"] = [label]
     return item
 
 
-def _ids_in(text: str, place: str) -> list[str]:
+def _ids_in(row: Mapping[str, str], place: str) -> list[str]:
+    text = row["expected_chunk_ids"]
     if not text.lstrip().startswith("["):
         return [part.strip() for part in text.split(";") if part.strip()]
+    advice = "write a JSON list, or ids with ';' between them"
+    return list(_json_in(row, "expected_chunk_ids", place, advice))
+
+
+def _json_in(row: Mapping[str, str], field: str, place: str, advice: str) -> Any:
     try:
-        ids = json.loads(text)
+        return json.loads(row[field])
     except json.JSONDecodeError as error:
-        raise ValueError(
-            f"{place}, field 'expected_chunk_ids': not JSON ({error.msg}); "
-            "write a JSON list, or ids with ';' between them"
-        ) from None
-    return list(ids)
+        raise ValueError(f"{place}, field {field!r}: not JSON ({error.msg}); {advice}") from None

@@ -41,12 +41,41 @@ def labels(eval_set):
     return {question.query: question.gold for question in eval_set}
 
 
-def test_alternatives_survive_json(tmp_path):
-    gold = {"doc_id": "a", "quote": "x", "alternatives": [{"doc_id": "b", "start": 1, "end": 2}]}
+ELSEWHERE = {"doc_id": "b", "start": 1, "end": 4, "quote": 'a "b", c'}
+WITH_ALTERNATIVES = EvalSet.from_items(
+    [
+        {
+            "query": "Who?",
+            "gold": [
+                {"doc_id": "a", "quote": "x\ny", "alternatives": [ELSEWHERE, {"quote": "x"}]},
+                {"chunk_id": "a#c1", "alternatives": [{"chunk_id": "b#c2"}]},
+            ],
+        }
+    ]
+)
+
+
+@pytest.mark.parametrize("name", ["e.json", "e.jsonl", "e.csv"])
+def test_alternatives_survive_our_own_formats(tmp_path, name):
+    assert WITH_ALTERNATIVES.questions[0].gold[0].alternatives[0].quote == 'a "b", c'
+    write_eval_set(WITH_ALTERNATIVES, tmp_path / name, format=name.partition(".")[2])
+    assert load_eval_set(tmp_path / name) == WITH_ALTERNATIVES
+
+
+@pytest.mark.parametrize("name", ["beir", "trec", "llama-index", "ragas", "langsmith"])
+def test_a_format_without_room_for_alternatives_refuses_them(tmp_path, name):
+    gold = {"chunk_id": "a#c1", "quote": "x", "alternatives": [ELSEWHERE]}
     eval_set = EvalSet.from_items([{"query": "Who?", "gold": [gold]}])
-    assert eval_set.questions[0].gold[0].alternatives[0].doc_id == "b"
-    write_eval_set(eval_set, tmp_path / "e.json", format="json")
-    assert load_eval_set(tmp_path / "e.json") == eval_set
+    with pytest.raises(ValueError, match="alternatives, which this format cannot tell"):
+        write_eval_set(eval_set, tmp_path / "out", format=name)
+
+
+def test_a_quote_that_several_documents_hold_is_one_quote_where_only_quotes_are_kept(tmp_path):
+    gold = {"doc_id": "a", "quote": "x", "alternatives": [{"doc_id": "b", "quote": "x"}]}
+    eval_set = EvalSet.from_items([{"query": "Who?", "gold": [gold]}])
+    write_eval_set(eval_set, tmp_path / "ragas.jsonl", format="ragas")
+    (label,) = load_eval_set(tmp_path / "ragas.jsonl").questions[0].gold
+    assert label.quote == "x"
 
 
 @pytest.mark.parametrize("eval_set", [BY_ID, BY_QUOTE, BY_SPAN])
@@ -130,6 +159,8 @@ def test_a_plain_table_needs_only_queries_and_ids(tmp_path):
         ("e.csv", "query,start\na,x\n", "line 2, field 'start': expected a whole number"),
         ("e.csv", "query\na,b,c\n", "line 2: more values than the header"),
         ("e.csv", "query,expected_chunk_ids\na,[1\n", "line 2, field 'expected_chunk_ids'"),
+        ("e.csv", "query,quote,alternatives\na,b,x\n", "line 2, field 'alternatives': not JSON"),
+        ("e.csv", "query,alternatives\na,[]\n", "needs 'quote'"),
         ("e.csv", "question,references,corpus_id\na,x,d\n", "line 2, field 'references'"),
         ("e.json", '{"queries": [], "relevant_docs": {}}', "must be objects"),
     ],
