@@ -59,34 +59,55 @@ def wins(hits: Iterable[Hit], question: Question) -> bool:
     )
 
 
+class Repaired(NamedTuple):
+    """What a repair did: whether the question is answered, and how much more text it takes."""
+
+    won: bool
+    growth: float
+
+
 def apply_repair(
     index: Index,
     question: Question,
     span: SpanResult,
     ground: Ground,
     other: Build | None = None,
-) -> bool:
-    """Do what the fault recommends and tell whether the question is answered then."""
+) -> Repaired:
+    """Do what the fault recommends and see whether the question is answered then."""
+    before = sum(len(hit.text) for hit in index.ask(question.query, K))
+    hits = repaired(index, question.query, span, ground, other)
+    return Repaired(wins(hits, question), sum(len(hit.text) for hit in hits) / max(1, before))
+
+
+def repaired(
+    index: Index, query: str, span: SpanResult, ground: Ground, other: Build | None
+) -> Sequence[Hit]:
+    """Return the hits after the repair.
+
+    Of a passage that the index cuts, better ranking brings only parts: the neighbours of the hits
+    are added then, as the fault says.
+    """
     repair = span.fault.repair
-    query = question.query
     if repair == "merge-adjacent":
-        return wins(merge_adjacent(index.ask(query, K), documents=ground.documents), question)
+        return merge_adjacent(index.ask(query, K), documents=ground.documents)
     if repair == "expand-neighbours":
-        return wins(with_neighbours(index, index.ask(query, K), ground), question)
+        return with_neighbours(index, index.ask(query, K), ground)
     if repair == "larger-k":
-        return wins(index.ask(query, int(span.fault.figures["rank"])), question)
+        hits = index.ask(query, int(span.fault.figures["rank"]))
+        return with_neighbours(index, hits, ground) if span.finding.cut else hits
     if repair == "drop-near-duplicates":
-        return wins(drop_near_duplicates(index.ask(query, DEPTH), k=K), question)
+        return drop_near_duplicates(index.ask(query, DEPTH), k=K)
     if repair == "remove-stale-chunks":
         old = set(span.fault.chunk_ids)
         kept = [entry for entry in index.entries if entry.chunk.chunk_id not in old]
-        return wins(Index.of(ground, kept).ask(query, K), question)
+        return Index.of(ground, kept).ask(query, K)
     if repair == "other-embedder-or-wording":
         if other is None:
-            return False
-        return wins(Index.of(ground, index.entries, other).ask(query, K), question)
-    chunks = resplit(ground, repair)
-    return wins(chunks.ask(query, K), question)
+            return []
+        second = Index.of(ground, index.entries, other)
+        hits = second.ask(query, K)
+        return with_neighbours(second, hits, ground) if span.finding.cut else hits
+    return resplit(ground, repair).ask(query, K)
 
 
 def with_neighbours(index: Index, hits: Sequence[Hit], ground: Ground) -> list[Hit]:
@@ -116,9 +137,16 @@ def splitters(ground: Ground) -> dict[str, Splitter]:
     from ragtrace.chunking import split
 
     found: dict[str, Splitter] = {
-        "sentence-aligned-splitter": lambda name, text: split(text, chunk_size=200, doc_id=name),
+        "sentence-aligned-splitter": lambda name, text: split(
+            text, chunk_size=200, overlap_sentences=1, doc_id=name
+        ),
         "heading-path-splitter": lambda name, text: split(
-            text, format="markdown", sections="merge", chunk_size=200, doc_id=name
+            text,
+            format="markdown",
+            sections="merge",
+            chunk_size=200,
+            overlap_sentences=1,
+            doc_id=name,
         ),
     }
     if ground.splitter is not None:

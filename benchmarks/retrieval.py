@@ -21,6 +21,7 @@ from benchmarks.corpora import Corpus, Label, LabelledQuestion, load_chroma, loa
 from benchmarks.embeddings import load_minilm, load_wordllama
 from benchmarks.tokens import use_bundled_tables
 from ragtrace.chunking import split
+from ragtrace.evaluation import QuestionResult
 from ragtrace.postprocessing import Hit, merge_adjacent
 
 TOLERANCE = 2  # characters at each end that a "whole" span may lack: a stop, a quote
@@ -223,7 +224,7 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def in_first_half(question: LabelledQuestion) -> bool:
+def in_first_half(question: LabelledQuestion | QuestionResult) -> bool:
     return blake2b(question.query.encode(), digest_size=1).digest()[0] % 2 == 0
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from ragtrace.evaluation.causes import EXCERPT, Fault, FaultKind, Repair
+from ragtrace.evaluation.causes import EXCERPT, Fault, FaultKind, Repair, known
 from ragtrace.evaluation.eval_set import GoldSpan
 from ragtrace.evaluation.hits import Sources
 from ragtrace.evaluation.spans import tolerance
 from ragtrace.evaluation.structure import Blocks, Structure, worst_cut
-from ragtrace.evaluation.verdicts import Finding
+from ragtrace.evaluation.verdicts import NEAR_MISS_DEPTH, Finding
 
 _KINDS: dict[Structure, FaultKind] = {
     "sentence": "cut-sentence",
@@ -26,9 +26,18 @@ _REPAIRS: dict[Structure, Repair] = {
 
 
 def find_cut(
-    label: GoldSpan, finding: Finding, sources: Sources, blocks_of: Callable[[str], Blocks]
+    label: GoldSpan,
+    finding: Finding,
+    sources: Sources,
+    blocks_of: Callable[[str], Blocks],
+    *,
+    k: int,
 ) -> Fault | None:
-    """Return the cut through a label that no chunk holds whole; `blocks_of` reads a document."""
+    """Return the cut through a label that no chunk holds whole; `blocks_of` reads a document.
+
+    Where no part of it came, cutting elsewhere rarely helps: the cut is named, but the repair is
+    one of the ranking (which repairs win which questions: `benchmarks/diagnosis.py`).
+    """
     if not finding.cut or label.doc_id is None or label.start is None or label.end is None:
         return None
     pieces = finding.expected_ids or finding.retrieved_ids
@@ -48,13 +57,12 @@ def find_cut(
     where = f"in a {structure}"
     if structure == "passage":
         where = "between two sentences of the passage"
-    parts_came = finding.verdict == "cut-part-missing"
-    all_there = finding.verdict == "cut-all-parts"
-    outcome = "all parts were retrieved, but apart" if all_there else "a part was not retrieved"
-    repair = _REPAIRS[structure]
-    if all_there:
-        repair = "merge-adjacent"
-    elif parts_came and not is_one:
+    repair, outcome = _REPAIRS[structure], "a part was not retrieved"
+    if finding.verdict == "cut-all-parts":
+        repair, outcome = "merge-adjacent", "all parts were retrieved, but apart"
+    elif finding.verdict != "cut-part-missing":
+        repair, outcome = _when_nothing_came(finding.rank, k)
+    elif not is_one:
         # A passage of several sentences or blocks may well be cut between them next time.
         repair = _REPAIRS["list"] if is_in_list else "expand-neighbours"
     return Fault(
@@ -63,7 +71,15 @@ def find_cut(
         message=f"a chunk ends {where} of {label.doc_id!r} at {at}; {outcome}",
         chunk_ids=pieces,
         text=_around(text, at) if text is not None else "",
-        figures={"cuts": max(1, len(pieces) - 1), "at": at},
+        figures=known(cuts=max(1, len(pieces) - 1), at=at, rank=finding.rank),
+    )
+
+
+def _when_nothing_came(rank: int | None, k: int) -> tuple[Repair, str]:
+    if rank is not None and rank <= NEAR_MISS_DEPTH * k:
+        return "larger-k", f"its best part is at rank {rank}: fetch so many and their neighbours"
+    return "other-embedder-or-wording", (
+        "no part of it was retrieved: another embedder or query rewriting first, then the cut"
     )
 
 

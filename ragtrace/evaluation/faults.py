@@ -43,9 +43,8 @@ class FaultFinder:
         crowded = self._crowded(finding, hits)
         if crowded is not None and finding.rank is not None:
             return crowded
-        fault = find_cut(label, finding, self.sources, self._blocks_of) or self._chunk(
-            label, finding
-        )
+        cut = find_cut(label, finding, self.sources, self._blocks_of, k=self.k)
+        fault = cut or self._chunk(label, finding)
         # That the passage would have come next is only likely where its rank is not known.
         return fault or crowded or self._low(finding)
 
@@ -159,7 +158,8 @@ class FaultFinder:
         if finding.rank is not None:
             is_cause = finding.rank > self.k and finding.rank in kept
         else:
-            is_cause = len(repeated) >= max(2, CROWDED * self.k)
+            # Once k hits that repeat nothing are known, the passage is seen not to be among them.
+            is_cause = len(repeated) >= max(2, CROWDED * self.k) and len(kept) < self.k
         if not repeated or not is_cause:
             return None
         return Fault(

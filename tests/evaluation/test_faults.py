@@ -78,6 +78,18 @@ def test_a_cut_passage_of_several_sentences_needs_its_neighbours_not_another_spl
     assert (more.kind, more.repair) == ("cut-sentence", "expand-neighbours")
 
 
+def test_a_cut_passage_of_which_nothing_came_needs_better_ranking_first():
+    chunks = cut(GUIDE, AT + 20)
+    outside = fault([*OTHER[:4], chunks[1]], chunks=[*chunks, *OTHER])
+    assert (outside.kind, outside.repair) == ("cut-sentence", "larger-k")
+    assert "at rank 5: fetch so many and their neighbours" in outside.message
+    assert outside.figures["rank"] == 5
+    for hits in (OTHER[:20], [*OTHER[:20], chunks[1]]):
+        nowhere = fault(hits, chunks=[*chunks, *OTHER])
+        assert (nowhere.kind, nowhere.repair) == ("cut-sentence", "other-embedder-or-wording")
+        assert "no part of it was retrieved" in nowhere.message
+
+
 def test_parts_that_were_all_retrieved_need_only_merging():
     chunks = cut(GUIDE, AT + 20)
     found = fault(chunks, chunks=chunks)
@@ -128,6 +140,15 @@ def test_near_duplicates_that_take_the_places_are_named():
     assert (found.kind, found.repair) == ("near-duplicates", "drop-near-duplicates")
     assert found.chunk_ids == ("copy1#c0", "copy2#c0")
     assert found.figures == {"repeated": 2, "k": 3, "rank": 5}
+
+
+def test_near_duplicates_are_blamed_for_a_passage_out_of_reach_unless_others_fill_the_places():
+    text = "Keys rotate once a month, and nobody needs to be told about it by the team."
+    copies = [Chunk(f"copy{i}", 0, 0, len(text), text) for i in range(4)]
+    index = [*WHOLE, *copies, *OTHER]
+    assert fault(copies[:3], chunks=index).kind == "near-duplicates"
+    assert fault([*copies, *OTHER[:1]], chunks=index).kind == "near-duplicates"
+    assert fault([*copies, *OTHER[:2]], chunks=index).kind == "ranked-low"
 
 
 def test_near_duplicates_that_make_no_difference_are_not_blamed():
